@@ -68,7 +68,7 @@ export class LiveProfile {
 
   /** Throws a Problem while there is no connection. */
   get rpc(): Rpc {
-    if (!this.#rpc) throw new Problem(this.trouble() || `${nameOf(this.base)}: not connected`);
+    if (!this.#rpc) throw new Problem(this.trouble() || `${nameOf(this.base)}: the service has ended`);
     return this.#rpc;
   }
 
@@ -78,7 +78,8 @@ export class LiveProfile {
     while (!this.#isWhole || !this.info) {
       const { state } = this.link;
       const left_ms = deadline - Date.now();
-      if (state === "lost" || state === "refused") throw new Problem(this.trouble());
+      if (state === "lost" || state === "refused")
+        throw new Problem(this.trouble() || `${nameOf(this.base)} ended before its samples were read`);
       if (left_ms <= 0) throw new Problem(`${nameOf(this.base)} did not send its samples in ${patience_ms / 1000} s`);
       await this.#change(left_ms);
     }
@@ -112,10 +113,15 @@ export class LiveProfile {
     await this.refresh();
   }
 
-  /** Why there is no connection, in words; "": there is one, or may be soon. */
+  /** All programs that were sampled have. */
+  get hasEnded(): boolean {
+    return Boolean(this.info?.processes.length) && !this.info?.processes.some(({ live }) => live);
+  }
+
+  /** Why there is no connection, in words; "": there is one, or may be soon, or none is needed any more. */
   trouble(): string {
     const where = nameOf(this.base);
-    if (this.link.state === "lost") return `${where}: ${this.link.reason}; is the program still running?`;
+    if (this.link.state === "lost") return this.hasEnded ? "" : `${where}: ${this.link.reason}; is the program still running?`;
     if (this.link.state !== "refused") return "";
     return `${where} refused the connection: ${this.link.reason.trim()}. A token holds for one run: take the URI of this one`;
   }
@@ -155,7 +161,7 @@ export class LiveProfile {
   async #readInfo(rpc: Rpc): Promise<void> {
     const info = await readInfo(rpc);
     // The last samples first: the service may go with the program.
-    if (!info.processes.some(({ live }) => live)) await Promise.all([this.#follower.now(), this.#stallFollower.now()]);
+    if (info.processes.length && !info.processes.some(({ live }) => live)) await Promise.all([this.#follower.now(), this.#stallFollower.now()]);
     if (rpc !== this.#rpc) return;
     this.info = info;
     for (const { pid, name } of info.processes) this.#reader.profile.processNames.set(pid, name);

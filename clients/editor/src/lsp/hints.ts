@@ -5,8 +5,11 @@ import type { Documents } from "./documents";
 import type { FileView } from "./file_view";
 import { many, percent } from "./words";
 
-const words = ({ self, total }: LineFact) =>
-  self > 0 && self < total ? `${percent(total)}, self ${percent(self)}` : percent(total);
+/** The line's own share is told as such; without one all is that of what it calls. */
+function words({ self, total }: LineFact): string {
+  if (self === 0) return percent(total);
+  return self < total ? `${percent(total)}, self ${percent(self)}` : `self ${percent(self)}`;
+}
 
 export function inlayHints(view: FileView | null, documents: Documents, uri: string, hot: number, range: Range): InlayHint[] {
   const [from, to] = [range.start.line + 1, range.end.line + 1];

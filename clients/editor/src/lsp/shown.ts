@@ -149,8 +149,8 @@ export class Shown {
 
   /** Its samples do not change any more: its programs or its service have ended. */
   get hasEnded(): boolean {
-    const { link, info } = this.profile ?? {};
-    return link?.state === "lost" || link?.state === "refused" || !info?.processes.some(({ live }) => live);
+    const { profile } = this;
+    return !profile || profile.hasEnded || profile.link.state === "lost" || profile.link.state === "refused";
   }
 
   async close(): Promise<void> {
