@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# outside.sh - other people's programs on what we make: ./dev conformance, ./dev readers.
+# outside.sh - other people's programs on what we make: ./dev conformance, ./dev readers, ./dev editors.
 
 # The npm package carries a whole Dart VM, and that one Observatory. It stays in the build folder.
 conformance() {
@@ -34,4 +34,12 @@ readers() {
     fi
     ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/readers/readers.py" \
         "$folder" "$folder/pictures"
+}
+
+# Neovim and Emacs, without a screen, as clients of `isoscope lsp`.
+editors() {
+    install_packages "${editor_packages[@]}"
+    install_node
+    build ""
+    ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/editor/hosts/hosts.py" "$root/build/editors" "$@"
 }

@@ -20,4 +20,5 @@ bench_packages=(linux-perf google-perftools libgoogle-perftools-dev libjemalloc2
     llvm elfutils systemtap-sdt-dev liblttng-ust-dev lttng-tools python3.11 python3.11-dbg clang lld mold golang-go rustc)
 conformance_packages=(chromium npm libc6-i386)
 readers_packages=(chromium npm)
+editor_packages=(neovim emacs-nox elpa-eglot g++)
 lint_packages=(clang-format shellcheck mypy)

@@ -124,9 +124,15 @@ class Lsp:
         return uri
 
     def change(self, uri: str, text: str) -> None:
+        self._changed(uri, {"text": text})
+
+    def edit(self, uri: str, place: dict[str, Any], text: str) -> None:
+        self._changed(uri, {"range": place, "text": text})
+
+    def _changed(self, uri: str, change: dict[str, Any]) -> None:
         self._versions[uri] += 1
         self.tell("textDocument/didChange", textDocument={"uri": uri, "version": self._versions[uri]},
-                  contentChanges=[{"text": text}])
+                  contentChanges=[change])
 
     def do(self, command: str, *words: Any) -> Any:
         return self.ask("workspace/executeCommand", command=f"isoscope.{command}", arguments=list(words))

@@ -39,6 +39,11 @@ export class Documents {
     return [...this.#open.keys()];
   }
 
+  /** Of its text; -1: it is not open. */
+  versionOf(uri: string): number {
+    return this.#open.get(uri)?.document.version ?? -1;
+  }
+
   /** Of the document that is open of a file; undefined: none is. */
   uriOf(path: string): string | undefined {
     return this.uris.find((uri) => pathOf(uri) === path);

@@ -3,9 +3,10 @@
 //   the file is what was built             lines are the profile's
 //   it was, and was edited since           lines that are still the same text, to the letter; others are left out
 //   it changed before anybody saw it       functions by their names, marked as stale; no line at all
-import type { FunctionFact, LineFact } from "../core/reading";
-import type { Documents } from "./documents";
-import type { Shown } from "./shown";
+import type { Freshness } from "../core/freshness";
+import type { FunctionFact, LineFact, Reading } from "../core/reading";
+import { type Documents, pathOf } from "./documents";
+import type { InFile, Shown } from "./shown";
 
 export interface PlacedFunction {
   fact: FunctionFact;
@@ -29,32 +30,64 @@ export interface FileView {
 
 const NOTHING: PlacedLine[] = [];
 
-/** null: no sample fell into it. */
-export function viewOf(shown: Shown, documents: Documents, uri: string, path: string): FileView | null {
-  const { reading, profile } = shown;
-  const inFile = shown.inFile(path);
-  if (!reading || !profile || !inFile) return null;
-  const { names, functions } = inFile;
-  const module = heaviest(functions)?.modulePath ?? "";
-  const fresh = shown.freshnesses.of(profile, path, module);
-  if (!fresh.isStale) documents.isBuilt(uri, path, fresh.mtime_ms);
+interface Kept {
+  reading: Reading;
+  version: number; // of the text
+  mtime_ms: number;
+  isStale: boolean;
+  view: FileView;
+}
+
+export class Views {
+  #kept = new Map<string, Kept>(); // of open documents: what is asked for again until something changes
+
+  constructor(
+    private readonly shown: Shown,
+    private readonly documents: Documents,
+  ) {}
+
+  /** null: no sample fell into it, or it is no file. */
+  of(uri: string): FileView | null {
+    const path = pathOf(uri);
+    const { reading, profile } = this.shown;
+    const inFile = path && this.shown.inFile(path);
+    if (!path || !reading || !profile || !inFile) return null;
+    const fresh = this.shown.freshnesses.of(profile, path, heaviest(inFile.functions)?.modulePath ?? "");
+    const version = this.documents.versionOf(uri);
+    const last = this.#kept.get(uri);
+    if (last && last.reading === reading && last.version === version && isLike(last, fresh)) return last.view;
+    if (!fresh.isStale) this.documents.isBuilt(uri, path, fresh.mtime_ms);
+    const view = viewOf(inFile, reading, this.documents, uri, fresh.why);
+    this.#kept.set(uri, { reading, version, mtime_ms: fresh.mtime_ms, isStale: fresh.isStale, view });
+    return view;
+  }
+
+  closed(uri: string): void {
+    this.#kept.delete(uri);
+  }
+}
+
+const isLike = (kept: Kept, { mtime_ms, isStale }: Freshness) => kept.mtime_ms === mtime_ms && kept.isStale === isStale;
+
+function viewOf({ names, functions }: InFile, reading: Reading, documents: Documents, uri: string, why: string): FileView {
   const isByName = !documents.knowsBuilt(uri);
   const edited = documents.isEdited(uri) ? "edited after the program was built" : "";
   const place = ({ name, line }: FunctionFact) =>
     isByName ? documents.lineNamed(uri, lastName(name), line) : documents.lineOf(uri, line);
   const placed = functions.map((fact) => ({ fact, line: place(fact) }));
   const found = placed.filter(({ line }) => line > 0);
-  const lines = (least: number) =>
+  let hot: PlacedLine[] | null = null;
+  const all = () =>
     names
-      .flatMap((name) => reading.lines(name).filter(({ total }) => total > 0 && total >= least))
+      .flatMap((name) => reading.lines(name).filter(({ total }) => total > 0))
       .map((fact) => ({ fact, line: documents.lineOf(uri, fact.line) }))
       .filter(({ line }) => line > 0);
   return {
-    stale: isByName ? fresh.why : edited,
+    stale: isByName ? why : edited,
     isByName,
     functions: found,
     leftOut: placed.length - found.length,
-    lines: isByName ? () => NOTHING : lines,
+    lines: (least) => (isByName ? NOTHING : (hot ??= all()).filter(({ fact }) => fact.total >= least)),
   };
 }
 

@@ -19,7 +19,7 @@ import { COMMANDS } from "./command_names";
 import { type Context, HANDLERS, wordsOf } from "./commands";
 import { Documents, pathOf } from "./documents";
 import { Editor } from "./editor";
-import { type FileView, viewOf } from "./file_view";
+import { Views } from "./file_view";
 import { Finder } from "./finder";
 import { diagnostics, inlayHints } from "./hints";
 import { hoverText, lineText, meant, wordAt } from "./hover";
@@ -44,6 +44,7 @@ class Server {
   #roots: string[] = [];
   #sources = new SourceMap([], []);
   #shown: Shown;
+  #views: Views;
   #finder: Finder | null = null;
   #isPinned = false; // the user said what is to be shown
   #watch: ReturnType<typeof setInterval> | undefined; // of the info file that it was said by
@@ -55,6 +56,7 @@ class Server {
     this.#settings = settings;
     this.#editor = new Editor(connection, () => this.#publish());
     this.#shown = this.#newShown();
+    this.#views = new Views(this.#shown, this.#documents);
   }
 
   #newShown(): Shown {
@@ -70,13 +72,13 @@ class Server {
     connection.onInitialize((params) => this.#initialize(params));
     connection.onInitialized(() => void this.#begin());
     connection.onShutdown(() => this.#end());
-    connection.onCodeLens(({ textDocument: { uri } }) => lensesOf(this.#shown, this.#view(uri)));
+    connection.onCodeLens(({ textDocument: { uri } }) => lensesOf(this.#shown, this.#views.of(uri)));
     connection.languages.inlayHint.on(({ textDocument: { uri }, range }) =>
-      inlayHints(this.#view(uri), this.#documents, uri, this.#settings.hot, range),
+      inlayHints(this.#views.of(uri), this.#documents, uri, this.#settings.hot, range),
     );
     connection.onHover(({ textDocument: { uri }, position }) => this.#hover(uri, position.line + 1, position.character));
-    connection.onWorkspaceSymbol(({ query }) => hotSymbols(this.#shown, this.#documents, query));
-    connection.onDocumentLinks(({ textDocument: { uri } }) => linksOf(this.#shown, this.#view(uri), this.#documents, uri));
+    connection.onWorkspaceSymbol(({ query }) => hotSymbols(this.#shown, this.#documents, this.#views, query));
+    connection.onDocumentLinks(({ textDocument: { uri } }) => linksOf(this.#shown, this.#views.of(uri), this.#documents, uri));
     connection.onExecuteCommand(({ command, arguments: words = [] }) => this.#command(command, words));
     this.#texts.onDidOpen(({ document }) => {
       this.#documents.opened(document);
@@ -84,7 +86,10 @@ class Server {
     });
     this.#texts.onDidChangeContent(() => this.#editor.changed());
     this.#texts.onDidSave(() => this.#editor.changed());
-    this.#texts.onDidClose(({ document }) => this.#documents.closed(document));
+    this.#texts.onDidClose(({ document }) => {
+      this.#documents.closed(document);
+      this.#views.closed(document.uri);
+    });
     this.#texts.listen(connection);
     connection.listen();
   }
@@ -101,6 +106,7 @@ class Server {
     this.#sources = new SourceMap(this.#settings.mappings, roots);
     this.#roots = roots.map((path) => this.#sources.real(path));
     this.#shown = this.#newShown();
+    this.#views = new Views(this.#shown, this.#documents);
     return {
       serverInfo: { name: "isoscope" },
       capabilities: {
@@ -178,13 +184,8 @@ class Server {
     await this.#shown.close();
   }
 
-  #view(uri: string): FileView | null {
-    const path = pathOf(uri);
-    return path ? viewOf(this.#shown, this.#documents, uri, path) : null;
-  }
-
   #hover(uri: string, line: number, character: number) {
-    const view = this.#view(uri);
+    const view = this.#views.of(uri);
     const facts = meant(this.#shown, view, line, wordAt(this.#documents.text(uri, line), character));
     const isMarkdown = this.#editor.readsMarkdown;
     const value = facts.length ? hoverText(this.#shown, facts, isMarkdown) : lineText(view, line);
@@ -195,7 +196,7 @@ class Server {
   #publish(): void {
     if (this.#editor.hasInlayHints) return;
     for (const uri of this.#documents.uris) {
-      const found = diagnostics(this.#view(uri), this.#documents, uri, this.#settings.hot);
+      const found = diagnostics(this.#views.of(uri), this.#documents, uri, this.#settings.hot);
       void this.connection.sendDiagnostics({ uri, diagnostics: found });
     }
   }

@@ -15,7 +15,7 @@ export interface ShownEvents {
 }
 
 /** Functions of a source file. */
-interface InFile {
+export interface InFile {
   names: string[]; // of the file, as the profile has it
   functions: FunctionFact[]; // by line
 }
