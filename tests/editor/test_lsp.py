@@ -6,7 +6,7 @@ import re
 
 import project
 from conftest import Service, recorded
-from lsp_client import Lsp, table, until
+from lsp_client import BUILD, ROOT, Lsp, table, until
 
 NO_HINTS = {"textDocument": {"codeLens": {}, "hover": {"contentFormat": ["plaintext"]}}}
 
@@ -69,6 +69,18 @@ def test_a_hover_names_callers_and_callees(folder):
         assert lsp.hover(uri, project.HOT + 3, 10).startswith("spin (hot)")
         assert lsp.hover(uri, project.LOOP, 0).startswith("This line: self")
         assert lsp.hover(uri, 1, 3) == ""
+
+
+def test_a_hover_names_the_stalls_that_a_function_caused(folder):
+    workloads = ROOT / "tests/workloads"
+    recorded(folder, "busy:600", program=str(BUILD / "tests/workloads/stall_loop"))
+    with Lsp(workloads, str(folder / "run.isoscope")) as lsp:
+        file = workloads / "stall_steps.c"
+        uri = lsp.open(file)
+        line = next(n for n, text in enumerate(file.read_text().splitlines(), 1) if " busy(const char" in text)
+        column = file.read_text().splitlines()[line - 1].index("busy(")
+        hover = until(lambda: "stall" in lsp.hover(uri, line, column) and lsp.hover(uri, line, column), "the stall")
+        assert re.search(r"1 stall because of it: busy \d+(-\d+)? ms in stall", hover), hover
 
 
 def test_symbols_are_the_hot_functions_heaviest_first(folder):

@@ -10,40 +10,50 @@ import { percent } from "./words";
 
 const SYMBOLS_MOST = 100;
 
+/** line 0: it has none any more; then the file is shown from its start. */
+type PlaceOf = (fact: FunctionFact) => { line: number; isStale: boolean };
+
 /** query: parts of a name, in any order. */
 export function hotSymbols(shown: Shown, documents: Documents, views: Views, query: string): SymbolInformation[] {
   const parts = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const places = new Map<string, PlaceOf>(); // by path
   const symbols: SymbolInformation[] = [];
   for (const fact of shown.reading?.functions ?? []) {
     const name = fact.name.toLowerCase();
     const path = fact.line > 0 && parts.every((part) => name.includes(part)) ? shown.sources.local(fact.file) : null;
     if (!path) continue;
-    symbols.push(symbolOf(shown, documents, views, fact, path));
+    const placeOf = places.get(path) ?? placesIn(shown, documents, views, path);
+    places.set(path, placeOf);
+    symbols.push(symbolOf(fact, path, placeOf));
     if (symbols.length === SYMBOLS_MOST) break;
   }
   return symbols;
 }
 
-function symbolOf(shown: Shown, documents: Documents, views: Views, fact: FunctionFact, path: string): SymbolInformation {
+function symbolOf(fact: FunctionFact, path: string, placeOf: PlaceOf): SymbolInformation {
   const { name, self, total, library } = fact;
-  const { line, stale } = placeOf(shown, documents, views, fact, path);
+  const { line, isStale } = placeOf(fact);
   const at = { line: Math.max(0, line - 1), character: 0 };
   return {
     name: plain(name),
     kind: SymbolKind.Function,
-    containerName: `${stale}self ${percent(self)}, total ${percent(total)} of ${plain(library)}`,
+    containerName: `${isStale ? "stale: " : ""}self ${percent(self)}, total ${percent(total)} of ${plain(library)}`,
     location: { uri: pathToFileURL(path).href, range: { start: at, end: at } },
   };
 }
 
-/** line 0: it has none any more; then the file is shown from its start. */
-function placeOf(shown: Shown, documents: Documents, views: Views, { fn, line, modulePath }: FunctionFact, path: string) {
+/** Of a file that is open, as it is there now. */
+function placesIn(shown: Shown, documents: Documents, views: Views, path: string): PlaceOf {
   const uri = documents.uriOf(path);
   const view = uri ? views.of(uri) : null;
-  if (view) {
-    const found = view.functions.find(({ fact }) => fact.fn === fn)?.line ?? 0;
-    return { line: found, stale: found && !view.isByName ? "" : "stale: " };
-  }
-  const isStale = shown.profile ? shown.freshnesses.of(shown.profile, path, modulePath).isStale : true;
-  return isStale ? { line: 0, stale: "stale: " } : { line, stale: "" };
+  if (!view)
+    return ({ line, modulePath }) => {
+      const isStale = !shown.profile || shown.freshnesses.of(shown.profile, path, modulePath).isStale;
+      return { line: isStale ? 0 : line, isStale };
+    };
+  const lines = new Map(view.functions.map(({ fact, line }) => [fact.fn, line]));
+  return ({ fn }) => {
+    const line = lines.get(fn) ?? 0;
+    return { line, isStale: !line || view.isByName };
+  };
 }
