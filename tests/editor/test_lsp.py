@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import project
+import pytest
 from conftest import Service, recorded
-from lsp_client import BUILD, ROOT, Lsp, table, until
+from lsp_client import BUILD, ROOT, Lsp, LspError, table, until
 
 NO_HINTS = {"textDocument": {"codeLens": {}, "hover": {"contentFormat": ["plaintext"]}}}
 
@@ -71,16 +73,24 @@ def test_a_hover_names_callers_and_callees(folder):
         assert lsp.hover(uri, 1, 3) == ""
 
 
-def test_a_hover_names_the_stalls_that_a_function_caused(folder):
+# Who only waits has no samples, and made the loop late all the same.
+@pytest.mark.parametrize("word, name, file, says", [
+    ("busy:600", "burn_random", "burn.h", r"self .*1 stall because of it: (busy|starved) \d+(-\d+)? ms in stall"),
+    ("sleep:600", "nap", "stall_waits.c", r"no samples.*1 stall because of it: sleep \d+(-\d+)? ms in stall"),
+])
+def test_a_hover_names_the_stalls_that_a_function_caused(folder, word, name, file, says):
     workloads = ROOT / "tests/workloads"
-    recorded(folder, "busy:600", program=str(BUILD / "tests/workloads/stall_loop"))
-    with Lsp(workloads, str(folder / "run.isoscope")) as lsp:
-        file = workloads / "stall_steps.c"
-        uri = lsp.open(file)
-        line = next(n for n, text in enumerate(file.read_text().splitlines(), 1) if " busy(const char" in text)
-        column = file.read_text().splitlines()[line - 1].index("busy(")
-        hover = until(lambda: "stall" in lsp.hover(uri, line, column) and lsp.hover(uri, line, column), "the stall")
-        assert re.search(r"1 stall because of it: busy \d+(-\d+)? ms in stall", hover), hover
+    sources = [workloads / source for source in ("stall_loop.c", "stall_steps.c", "stall_waits.c")]
+    subprocess.run(["cc", "-g", "-O1", "-D_GNU_SOURCE", "-o", folder / "stall_loop", *sources, "-pthread"], check=True)
+    session = recorded(folder, word, program="stall_loop")
+    lines = (workloads / file).read_text().splitlines()
+    line = next(n for n, text in enumerate(lines, 1) if f" {name}(" in text)
+    column = lines[line - 1].index(f"{name}(")
+    with Lsp(workloads, str(session)) as lsp:
+        uri = lsp.open(workloads / file)
+        hover = until(lambda: "because of it" in lsp.hover(uri, line, column) and lsp.hover(uri, line, column), "the stall")
+        assert re.search(says, hover, re.DOTALL), hover
+        assert name == "nap" or lsp.lenses(uri)[line][0].endswith("· 1 stall")
 
 
 def test_symbols_are_the_hot_functions_heaviest_first(folder):
@@ -135,6 +145,9 @@ def test_the_next_run_takes_the_place_of_the_one_that_ended_and_has_a_trend(fold
         after = lsp.lenses(uri)
         assert total_of(after[project.HOT][0]) < 20 and "▼" in after[project.HOT][0]
         assert total_of(after[project.WARM][0]) > 80 and "▲" in after[project.WARM][0]
+        until(lambda: lsp.status()["link"] == "lost", "the end of both")
+        with pytest.raises(LspError, match="the service has ended, and its page with it"):
+            lsp.do("openPage")
         until(lambda: any(one["message"] == "done" for one in lsp.said("window/logMessage")), "what the program wrote")
 
 

@@ -55,6 +55,8 @@ export const HANDLERS: Record<string, Handler> = {
   [COMMANDS.openPage]: async ({ shown, openPage }, [key]) => {
     const uri = pageOf(shown, optionalText(key, "openPage: a function's key"));
     if (!uri) throw new Problem("there is no profile to show in the page");
+    if (shown.profile?.link.state !== "open")
+      throw new Problem("the service has ended, and its page with it; `isoscope run --keep` keeps both, `-o FILE` leaves a session");
     await openPage(uri);
     return uri;
   },

@@ -23,15 +23,24 @@ export function meant(shown: Shown, view: FileView | null, line: number, word: s
 
 /** In Markdown, or as plain text. */
 export function hoverText(shown: Shown, facts: readonly FunctionFact[], isMarkdown: boolean): string {
-  const { reading, profile } = shown;
-  if (!reading || !profile) return "";
+  const { reading } = shown;
+  if (!reading) return "";
   const text = isMarkdown ? markdown : plain;
   const blocks = facts.slice(0, FUNCTIONS_MOST).map((fact) => {
-    const stalls = profile.stalls.rows({ by: "length", ascending: false }, null).filter((one) => one.culpritKey === fact.key);
+    const stalls = shown.stalls.get(fact.key)?.stalls ?? [];
     return [head(shown, reading, fact, text), ...near(reading, fact, text), ...stallLines(stalls, text)].join("\n\n");
   });
   const left = facts.length - blocks.length;
   return [...blocks, ...(left > 0 ? [`and ${many(left, "more function")} of that name`] : [])].join("\n\n");
+}
+
+/** Of functions that have no samples, as those that only wait, and made loops late all the same. "": there are none. */
+export function stallText({ stalls }: Shown, word: string, isMarkdown: boolean): string {
+  const text = isMarkdown ? markdown : plain;
+  return [...stalls.values()]
+    .filter(({ name }) => word && lastName(name) === word)
+    .map((one) => [`${text(one.name)} (${text(one.library)}): no samples`, ...stallLines(one.stalls, text)].join("\n\n"))
+    .join("\n\n");
 }
 
 type Text = (text: string) => string;

@@ -26,7 +26,9 @@ function lensesOfLine(shown: Shown, view: FileView, all: PlacedFunction[]): Code
   const samples = shown.reading?.whole.samples ?? 0;
   const sorted = [...all].sort((a, b) => b.fact.total - a.fact.total);
   const lenses = sorted.slice(0, ON_A_LINE).map(({ fact, line }) => {
-    const words = shares(fact, trendOf(shown.before, fact.key, fact.total, samples));
+    const late = shown.stalls.get(fact.key)?.stalls.length ?? 0;
+    const trend = trendOf(shown.before, fact.key, fact.total, samples);
+    const words = shares(fact, trend) + (late ? ` · ${many(late, "stall")}` : "");
     const name = all.length > 1 ? `${plain(fact.name)}: ` : "";
     return lens(line, `${view.isByName ? "stale: " : ""}${name}${words}`, COMMANDS.openPage, fact.key);
   });

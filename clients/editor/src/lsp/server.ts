@@ -22,7 +22,7 @@ import { Editor } from "./editor";
 import { Views } from "./file_view";
 import { Finder } from "./finder";
 import { diagnostics, inlayHints } from "./hints";
-import { hoverText, lineText, meant, wordAt } from "./hover";
+import { hoverText, lineText, meant, stallText, wordAt } from "./hover";
 import { lensesOf } from "./lenses";
 import { linksOf } from "./links";
 import { type Settings, withOptions } from "./settings";
@@ -186,9 +186,12 @@ class Server {
 
   #hover(uri: string, line: number, character: number) {
     const view = this.#views.of(uri);
-    const facts = meant(this.#shown, view, line, wordAt(this.#documents.text(uri, line), character));
+    const word = wordAt(this.#documents.text(uri, line), character);
+    const facts = meant(this.#shown, view, line, word);
     const isMarkdown = this.#editor.readsMarkdown;
-    const value = facts.length ? hoverText(this.#shown, facts, isMarkdown) : lineText(view, line);
+    const value = facts.length
+      ? hoverText(this.#shown, facts, isMarkdown)
+      : stallText(this.#shown, word, isMarkdown) || lineText(view, line);
     return value ? { contents: { kind: isMarkdown ? ("markdown" as const) : ("plaintext" as const), value } } : null;
   }
 

@@ -6,6 +6,7 @@ import { type Launch, type Opened, openSource, runProgram } from "../core/open";
 import { Problem } from "../core/problem";
 import { type FunctionFact, Reading } from "../core/reading";
 import type { SourceMap } from "../core/source_map";
+import { type CausedStalls, stallsByFunction } from "../core/stalls_of";
 import { type Before, beforeOf } from "../core/trend";
 
 export interface ShownEvents {
@@ -27,6 +28,8 @@ export class Shown {
   #reading: Reading | null = null;
   #readVersion = -1;
   #files: Map<string, InFile> | null = null;
+  #stalls = new Map<string, CausedStalls>();
+  #stallsVersion = -1;
   #runs = new Map<string, Before>(); // by program: the run before
   #chosen: Before | null = null; // that the user wants it compared with
 
@@ -62,6 +65,16 @@ export class Shown {
       this.#files = null;
     }
     return this.#reading.whole.samples ? this.#reading : null;
+  }
+
+  /** By library!name: those that a function caused. */
+  get stalls(): ReadonlyMap<string, CausedStalls> {
+    const { profile } = this;
+    if (profile && this.#stallsVersion !== profile.version) {
+      this.#stalls = stallsByFunction(profile);
+      this.#stallsVersion = profile.version;
+    }
+    return this.#stalls;
   }
 
   /** By the path of a file here. */
@@ -112,7 +125,7 @@ export class Shown {
     const last = this.#opened;
     this.#remember();
     this.#opened = opened;
-    this.#readVersion = -1;
+    this.#readVersion = this.#stallsVersion = -1;
     this.filter = {};
     this.events.changed();
     await last?.close();
