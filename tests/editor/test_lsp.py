@@ -119,6 +119,18 @@ def test_links_lead_from_a_functions_name_to_the_page(folder):
         assert lsp.said("window/showDocument")[-1] == {"uri": targets[project.HOT], "external": True}
 
 
+def test_functions_of_an_interpreter_have_lenses_where_they_are_written(tmp_path):
+    file = tmp_path.resolve() / "app.py"
+    file.write_text("def slow(n):\n    return sum(i * i for i in range(n))\n\n\nfor _ in range(20):\n    slow(200_000)\n")
+    with Lsp(tmp_path.resolve()) as lsp:
+        uri = lsp.open(file)
+        lsp.do("run", {"program": "/usr/bin/python3", "args": ["app.py"]})
+        until(lambda: lsp.status()["link"] == "lost", "the program's end")
+        assert total_of(lsp.lenses(uri)[1][0]) > 50
+        assert 6 in lsp.hints(uri)
+        assert lsp.status()["problems"] == []  # the interpreter's own sources are nobody's trouble
+
+
 def test_a_service_of_the_project_is_found_and_followed_while_it_runs(folder, services):
     with Lsp(folder) as lsp:
         uri = lsp.open(folder / "hot.cpp")

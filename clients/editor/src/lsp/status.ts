@@ -40,8 +40,8 @@ const LEAST = 0.01; // of the total: what is lighter is nobody's trouble
 /** Why functions that have samples are nowhere in the project. */
 function withoutLines({ reading, sources }: Shown, roots: readonly string[]): string[] {
   if (!reading) return [];
-  const isSystem = ({ fn }: FunctionFact) => reading.answers.profile.isSystem(fn);
-  const own = reading.functions.filter((one) => one.total >= LEAST && !isSystem(one));
+  const isMine = ({ fn }: FunctionFact) => reading.answers.profile.isMine(fn); // no system's, no interpreter's
+  const own = reading.functions.filter((one) => one.total >= LEAST && isMine(one));
   const lined = own.filter(({ file, line }) => file && line);
   if (own.length && !lined.length)
     return [`no function of ${plain(own[0].library)} has a file and a line: build it with -g, and do not strip it`];
