@@ -9,6 +9,7 @@ import { findServices } from "../../clients/editor/src/core/find";
 import { markdown, plain, shortened } from "../../clients/editor/src/core/safe_text";
 import { mappingOf, SourceMap } from "../../clients/editor/src/core/source_map";
 import { trendOf } from "../../clients/editor/src/core/trend";
+import { isDefinedAt } from "../../clients/editor/src/lsp/defined_at";
 import { lastName } from "../../clients/editor/src/lsp/file_view";
 
 function folder(t: TestContext): string {
@@ -103,4 +104,36 @@ test("a function is looked for by the last part of its name", () => {
     ["Class.method", "method"],
   ];
   for (const [name, last] of names) assert.equal(lastName(name), last);
+});
+
+test("a definition is told from a call, and what could be either is none", () => {
+  const isDefined = (text: string, name = "hot") => {
+    const lines = text.split("\n");
+    return isDefinedAt(lines, lines.length - 1, name);
+  };
+  for (const text of [
+    "static void hot(int count)",
+    "__attribute__((noinline)) static void hot(int count)",
+    "template <class T> T Thing<T>::hot(T one) const {",
+    "    def hot(self):",
+    "pub fn hot<T>(one: T) -> T {",
+    "void\nhot (int count)",
+  ])
+    assert.ok(isDefined(text), text);
+  for (const text of [
+    "    hot(3)",
+    "hot(3)",
+    "x = 1\nhot(3)",
+    "    if (hot(3))",
+    "    return hot(3) +",
+    "    auto x = hot(3)",
+    "    call(hot(3),",
+    "    thing.hot(3)",
+    "void hot(int count);",
+    "static void hotter(int count)",
+    "static void snapshot(int count)",
+    "// hot",
+  ])
+    assert.ok(!isDefined(text), text);
+  assert.ok(isDefined("Thing::~Thing()", "~Thing"));
 });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import { GONE, mapLines } from "../core/line_map";
+import { isDefinedAt } from "./defined_at";
 
 const EDITED_MOST = 400; // lines around where a function was, in which it is looked for by its name
 
@@ -69,13 +70,12 @@ export class Documents {
     return now === undefined || now === GONE ? 0 : now + 1;
   }
 
-  /** Near a line, from 1 on: the nearest one that a function's name and a bracket are in; 0: none is. */
+  /** Near a line, from 1 on: the nearest one at which a function of that name is defined; 0: none is. */
   lineNamed(uri: string, name: string, line: number): number {
     const lines = this.#current(uri)?.lines ?? [];
-    const wanted = new RegExp(`(^|[^\\w])${name.replace(/[^\w]/g, "\\$&")}\\s*(<[^;]*>)?\\s*\\(`);
     for (let away = 0; away <= EDITED_MOST; away++)
       for (const at of [line - away, line + away])
-        if (at >= 1 && at <= lines.length && wanted.test(lines[at - 1]) && !lines[at - 1].trimEnd().endsWith(";")) return at;
+        if (isDefinedAt(lines, at - 1, name)) return at;
     return 0;
   }
 

@@ -35,6 +35,7 @@ export function statusOf(shown: Shown, roots: readonly string[]): Status {
   };
 }
 
+const FILE = /^(\/|[\w.-]+\/)/; // not "<string>", nor "node:internal/timers"
 const LEAST = 0.01; // of the total: what is lighter is nobody's trouble
 
 /** Why functions that have samples are nowhere in the project. */
@@ -45,7 +46,7 @@ function withoutLines({ reading, sources }: Shown, roots: readonly string[]): st
   const lined = own.filter(({ file, line }) => file && line);
   if (own.length && !lined.length)
     return [`no function of ${plain(own[0].library)} has a file and a line: build it with -g, and do not strip it`];
-  const lost = lined.filter(({ file }) => !sources.local(file));
+  const lost = lined.filter(({ file }) => FILE.test(file) && !sources.local(file));
   if (!lost.length) return [];
   const { file } = lost[0];
   return [`${plain(file)} is not here: ${remedy(file, roots)}`];
