@@ -12,6 +12,7 @@
 #include "events/tagged_samples.h"
 #include "events/timeline_events.h"
 #include "metrics/metrics.h"
+#include "pulls/pulls.h"
 #include "text/json_writer.h"
 #include "../sampler/include/isoscope/isoscope.h"
 #include "../sampler/profile/facts.h"
@@ -68,6 +69,7 @@ void service_free(struct service *service)
     loss_log_free(service->loss_log);
     stall_events_free(service->stall_events);
     metrics_free(service->metrics);
+    pprof_places_free(&service->places);
     histories_free(service->histories);
     json_decref(service->unsampled);
     json_decref(service->chosen_streams);
@@ -134,6 +136,7 @@ uint32_t service_poll(struct service *service)
     }
     tell_of_symbols(service);
     tell_of_samples(service);
+    pulls_poll(service);
     for (struct client *client = service->clients; client; client = client->next)
         dispatch_waiting(client);
     return (uint32_t)((service->poll_in_us + 999) / 1000);
@@ -208,6 +211,7 @@ void client_free(struct client *client)
     leave_front(client);
     tagged_samples_free(client->tagged);
     dispatch_clear(client);
+    pulls_end(client);
     free(client->name);
     outbox_clear(&client->outbox);
     free(client->failure.details);
@@ -298,7 +302,8 @@ bool client_wants_send(const struct client *client)
 {
     if (client->outbox.first)
         return !client->closing_code || client->dismissed;
-    return dispatch_works(client) || tagged_samples_works(client) || timeline_events_works(client);
+    return dispatch_works(client) || pulls_work(client) || tagged_samples_works(client) ||
+           timeline_events_works(client);
 }
 
 size_t client_send(struct client *client, char *buffer, size_t size, bool *begins, bool *ends)
@@ -312,6 +317,8 @@ size_t client_send(struct client *client, char *buffer, size_t size, bool *begin
     client->service->work = WORK_TURN;
     if (!client->outbox.first)
         dispatch_working(client);
+    if (!client->outbox.first)
+        pulls_working(client);
     if (!client->outbox.first)
         tagged_samples_resume(client);
     if (!client->outbox.first)

@@ -69,6 +69,19 @@ char *service_state(const struct service *service);
 /* All figures in Prometheus' text format (metrics.h), from malloc. NULL: out of memory. */
 char *service_metrics(struct service *service, size_t *length);
 
+/* What is asked for below "/debug/pprof/" or "/pprof/". */
+struct pull_request {
+    const char *path;             /* behind the token and its slash: "debug/pprof/profile" */
+    const char *const *arguments; /* "seconds=5" */
+    size_t argument_count;
+};
+
+struct pull_answer {
+    const char *status; /* "200 OK" */
+    const char *type;   /* of what client_send will give */
+    bool packed;        /* it is to be packed, for its format has gzip around it */
+};
+
 int client_new(struct client **out, struct service *service);
 void client_free(struct client *client); /* NULL is fine */
 
@@ -81,6 +94,15 @@ void client_receive(struct client *client, const char *text, size_t length);
  * VM's. */
 void client_receive_get(struct client *client, const char *method, const char *const *arguments,
                         size_t count);
+/* A client that pulls one profile, or what belongs to it: what it gets is a message that need be no
+ * text. A profile comes when its seconds have passed. Call service_poll afterwards: it says when. */
+void client_pull(struct client *client, const struct pull_request *request,
+                 struct pull_answer *answer);
+/* The same of POST to "symbol": names of addresses ("0x1+0x2") in profiles that were pulled. */
+void client_pull_symbols(struct client *client, const char *addresses, size_t length,
+                         struct pull_answer *answer);
+/* Its seconds have not passed, or its profile is being made. */
+bool client_pulls(const struct client *client);
 /* One whole binary message: the protocol closes with 4001. */
 void client_receive_binary(struct client *client);
 

@@ -10,6 +10,7 @@
 
 #include "flags.h"
 #include "../isolates/isolates.h"
+#include "../pprof/pprof_places.h"
 #include "../rpc/outbox.h"
 #include "../rpc/rpc.h"
 #include "../service.h"
@@ -36,6 +37,7 @@ struct histories;
 struct loss_log;
 struct metrics;
 struct offers;
+struct pull;
 struct stall_events;
 struct tagged_samples;
 
@@ -66,6 +68,8 @@ struct service {
     uint64_t log_records; /* of Logging, until now */
     struct stall_events *stall_events;
     struct metrics *metrics;       /* NULL: nobody asked yet */
+    struct pprof_places places;    /* in profiles that are pulled */
+    unsigned pulls_at_work;        /* PULLS_AT_WORK_MAX at most */
     int64_t monotonic_to_epoch_ms; /* taken once: else start times would dither */
     int64_t start_ms;
     bool saved;                /* the profile is of session files: saved.h */
@@ -114,6 +118,7 @@ struct client {
     struct timeline_reader timeline;
     char *name; /* NULL: "client<number>" */
     struct id_zones zones;
+    struct pull *pull;       /* NULL: it pulls no profile */
     struct request *waiting; /* for names, or for room in the outbox; oldest first */
     unsigned waiting_count;
     struct rpc_failure failure; /* of its handler */

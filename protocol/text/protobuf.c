@@ -31,6 +31,11 @@ void protobuf_uint(struct json_text *bytes, uint32_t field, uint64_t value)
     put_varint(bytes, value);
 }
 
+void protobuf_packed(struct json_text *bytes, uint64_t value)
+{
+    put_varint(bytes, value);
+}
+
 void protobuf_fixed(struct json_text *bytes, uint32_t field, uint64_t value)
 {
     unsigned char little[sizeof(value)];
@@ -78,15 +83,18 @@ static void put_mended(struct json_text *bytes, uint32_t field, const char *stri
     protobuf_end(bytes, begun);
 }
 
-void protobuf_string(struct json_text *bytes, uint32_t field, const char *string)
+void protobuf_text(struct json_text *bytes, uint32_t field, const char *string, size_t length)
 {
-    size_t length = strlen(string);
-
     if (count_valid(string, length) < length)
         return put_mended(bytes, field, string, length);
     put_tag(bytes, field, WIRE_LENGTH);
     put_varint(bytes, length);
     json_text_raw(bytes, string, length);
+}
+
+void protobuf_string(struct json_text *bytes, uint32_t field, const char *string)
+{
+    protobuf_text(bytes, field, string, strlen(string));
 }
 
 size_t protobuf_begin(struct json_text *bytes, uint32_t field)

@@ -19,6 +19,10 @@ void protobuf_fixed(struct json_text *bytes, uint32_t field, uint64_t value);
 void protobuf_double(struct json_text *bytes, uint32_t field, double value);
 /* A byte that is no UTF-8 becomes U+FFFD. */
 void protobuf_string(struct json_text *bytes, uint32_t field, const char *string);
+void protobuf_text(struct json_text *bytes, uint32_t field, const char *string, size_t length);
+
+/* A number more in a packed list, which protobuf_begin and protobuf_end are around. */
+void protobuf_packed(struct json_text *bytes, uint64_t value);
 
 /* A message within: what is appended until protobuf_end is its own; below 256 MiB. */
 size_t protobuf_begin(struct json_text *bytes, uint32_t field);

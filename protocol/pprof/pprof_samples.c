@@ -1,0 +1,200 @@
+#include "pprof_samples.h"
+
+#include "pprof_fields.h"
+#include "../text/protobuf.h"
+
+#include <stdlib.h>
+
+enum { WORK_SAMPLE = 8, CAPACITY_MIN = 64 };
+
+static void put_label(struct pprof_samples *samples, struct pprof_tables *tables, const char *key,
+                      const char *text, uint64_t number)
+{
+    size_t message;
+
+    if ((!text || !text[0]) && !number)
+        return;
+    message = protobuf_begin(&samples->labels, SAMPLE_LABEL);
+    protobuf_uint(&samples->labels, LABEL_KEY, pprof_string(tables, key));
+    if (text && text[0])
+        protobuf_uint(&samples->labels, LABEL_STR, pprof_string(tables, text));
+    else
+        protobuf_uint(&samples->labels, LABEL_NUM, number);
+    protobuf_end(&samples->labels, message);
+}
+
+static bool make_label_room(struct pprof_samples *samples)
+{
+    uint32_t capacity = samples->label_capacity ? 2 * samples->label_capacity : CAPACITY_MIN;
+    size_t *ends;
+
+    if (samples->sources.count < samples->label_capacity)
+        return true;
+    ends = realloc(samples->label_ends, capacity * sizeof(*ends));
+    if (!ends)
+        return false;
+    samples->label_ends = ends;
+    samples->label_capacity = capacity;
+    return true;
+}
+
+static void put_text(struct json_text *key, const char *text)
+{
+    if (text)
+        json_text_raw(key, text, strlen(text));
+    json_text_raw(key, "", 1);
+}
+
+/* What its labels say, in one key. */
+static uint32_t source_of(struct pprof_samples *samples, struct pprof_tables *tables,
+                          const struct snapshot_sample *sample, const struct process_info *process,
+                          const char *state)
+{
+    const char *tag = snapshot_user_tag(sample->tag, sample->thread_name);
+    const char *cut = sample->end == FEED_END_ROOT ? "" : "cut";
+    bool added;
+    uint32_t number;
+
+    samples->key.length = 0;
+    json_text_raw(&samples->key, (const char *)&sample->process_id, sizeof(sample->process_id));
+    json_text_raw(&samples->key, (const char *)&sample->tid, sizeof(sample->tid));
+    put_text(&samples->key, sample->thread_name);
+    put_text(&samples->key, tag);
+    put_text(&samples->key, state);
+    put_text(&samples->key, cut);
+    if (samples->key.failed || !make_label_room(samples)) {
+        samples->failed = true;
+        return 0;
+    }
+    number = interned_put(&samples->sources, samples->key.data, samples->key.length, &added);
+    if (!added)
+        return number;
+    put_label(samples, tables, "thread", sample->thread_name, 0);
+    put_label(samples, tables, "tid", NULL, (uint64_t)sample->tid);
+    put_label(samples, tables, "process", process->name, 0);
+    put_label(samples, tables, "pid", NULL, (uint64_t)process->pid);
+    put_label(samples, tables, "tag", tag, 0);
+    put_label(samples, tables, "state", state, 0);
+    put_label(samples, tables, "stack", cut, 0);
+    samples->label_ends[number] = samples->labels.length;
+    return number;
+}
+
+static void put_number(struct json_text *key, uint32_t number)
+{
+    json_text_raw(key, (const char *)&number, sizeof(number));
+}
+
+static bool make_sum_room(struct pprof_samples *samples)
+{
+    uint32_t capacity = samples->sum_capacity ? 2 * samples->sum_capacity : CAPACITY_MIN;
+    struct pprof_sums *sums;
+
+    if (samples->stacks.count < samples->sum_capacity)
+        return true;
+    sums = realloc(samples->sums, capacity * sizeof(*sums));
+    if (!sums)
+        return false;
+    memset(sums + samples->sum_capacity, 0, (capacity - samples->sum_capacity) * sizeof(*sums));
+    samples->sums = sums;
+    samples->sum_capacity = capacity;
+    return true;
+}
+
+/* Where there is no room for more stacks, all further ones are one. They are that also where they
+ * were met before: which one would be, would be chance. */
+static void put_stack(struct pprof_samples *samples, struct pprof_tables *tables,
+                      const struct snapshot_sample *sample)
+{
+    size_t bytes_max = samples->stacks_bytes_max ? samples->stacks_bytes_max : PPROF_STACKS_BYTES;
+    uint32_t used;
+
+    samples->overflowed |= samples->stacks.length > bytes_max;
+    if (samples->overflowed)
+        return put_number(&samples->key, pprof_location_named(tables, PPROF_OTHERS));
+    for (uint32_t i = 0; i < sample->depth; i += used)
+        put_number(&samples->key,
+                   pprof_location(tables, sample->frames + i, sample->depth - i, &used));
+}
+
+uint32_t pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
+                           const struct snapshot_sample *sample, const struct process_info *process,
+                           const char *state, unsigned pair)
+{
+    uint32_t source = source_of(samples, tables, sample, process, state), number;
+    bool added;
+
+    samples->key.length = 0;
+    put_number(&samples->key, source);
+    put_stack(samples, tables, sample);
+    if (samples->key.failed || !make_sum_room(samples)) {
+        samples->failed = true;
+        return 1;
+    }
+    number = interned_put(&samples->stacks, samples->key.data, samples->key.length, &added);
+    samples->sums[number].many[pair] += sample->objects;
+    samples->sums[number].amount[pair] += sample->weight;
+    return WORK_SAMPLE + sample->depth;
+}
+
+static void put_locations(struct json_text *out, const char *key, size_t size)
+{
+    size_t list = protobuf_begin(out, SAMPLE_LOCATION_ID);
+
+    for (size_t at = sizeof(uint32_t); at < size; at += sizeof(uint32_t)) {
+        uint32_t location;
+
+        memcpy(&location, key + at, sizeof(location));
+        protobuf_packed(out, location);
+    }
+    protobuf_end(out, list);
+}
+
+static void put_values(struct json_text *out, const struct pprof_sums *sums, unsigned pairs)
+{
+    size_t list = protobuf_begin(out, SAMPLE_VALUE);
+
+    for (unsigned pair = 0; pair < pairs; pair++) {
+        protobuf_packed(out, (uint64_t)(sums->many[pair] + 0.5));
+        protobuf_packed(out, sums->amount[pair]);
+    }
+    protobuf_end(out, list);
+}
+
+void pprof_samples_put(struct pprof_samples *samples, struct json_text *out, uint32_t number,
+                       unsigned pairs)
+{
+    size_t size, message, from;
+    const char *key = interned_text(&samples->stacks, number, &size);
+    uint32_t source;
+
+    memcpy(&source, key, sizeof(source));
+    from = source ? samples->label_ends[source - 1] : 0;
+    message = protobuf_begin(out, PROFILE_SAMPLE);
+    put_locations(out, key, size);
+    put_values(out, &samples->sums[number], pairs);
+    json_text_raw(out, samples->labels.data + from, samples->label_ends[source] - from);
+    protobuf_end(out, message);
+}
+
+uint32_t pprof_samples_count(const struct pprof_samples *samples)
+{
+    return samples->stacks.count;
+}
+
+bool pprof_samples_failed(const struct pprof_samples *samples)
+{
+    return samples->failed || samples->labels.failed || samples->sources.failed ||
+           samples->stacks.failed;
+}
+
+void pprof_samples_free(struct pprof_samples *samples)
+{
+    interned_free(&samples->sources);
+    interned_free(&samples->stacks);
+    json_text_free(&samples->labels);
+    json_text_free(&samples->key);
+    free(samples->label_ends);
+    free(samples->sums);
+    *samples = (struct pprof_samples){ 0 };
+}

@@ -1,0 +1,150 @@
+#include "pull_paths.h"
+
+#include <string.h>
+
+/* Named as Go names them: receivers know a profile by its types. */
+#define CPU                                                                                        \
+    {                                                                                              \
+        .types = { { "samples", "count" }, { "cpu", "nanoseconds" } }, .count = 2, .period = {     \
+            "cpu",                                                                                 \
+            "nanoseconds"                                                                          \
+        }                                                                                          \
+    }
+#define MEMORY                                                                                     \
+    {                                                                                              \
+        .types = { { "alloc_objects", "count" },                                                   \
+                   { "alloc_space", "bytes" },                                                     \
+                   { "inuse_objects", "count" },                                                   \
+                   { "inuse_space", "bytes" } },                                                   \
+        .count = 4, .period = {                                                                    \
+            "space",                                                                               \
+            "bytes"                                                                                \
+        }                                                                                          \
+    }
+#define LIVE                                                                                       \
+    {                                                                                              \
+        .types = { { "inuse_objects", "count" }, { "inuse_space", "bytes" } }, .count = 2,         \
+        .period = {                                                                                \
+            "space",                                                                               \
+            "bytes"                                                                                \
+        }                                                                                          \
+    }
+#define WAITED                                                                                     \
+    {                                                                                              \
+        .types = { { "contentions", "count" }, { "delay", "nanoseconds" } }, .count = 2,           \
+        .period = {                                                                                \
+            "contentions",                                                                         \
+            "count"                                                                                \
+        }                                                                                          \
+    }
+#define COUNTED(what)                                                                              \
+    {                                                                                              \
+        .types = { { what, "count" } }, .count = 1, .period = { what, "count" }                    \
+    }
+
+static const struct pull_path paths[] = {
+    { "", PULL_INDEX, NULL, { 0 }, 0, { { { 0 } }, 0, { 0 } }, NULL, 0 },
+    { "profile",
+      PULL_PROFILE,
+      "CPU time of these seconds",
+      { SAMPLES_OF_TIME },
+      1,
+      CPU,
+      "cpu",
+      30 },
+    { "allocs",
+      PULL_PROFILE,
+      "memory: what was allocated, and what of it is not freed",
+      { SAMPLES_OF_ALLOCATIONS, SAMPLES_OF_LIVE },
+      2,
+      MEMORY,
+      "alloc_space",
+      0 },
+    { "heap",
+      PULL_PROFILE,
+      "the same; what is not freed is shown first",
+      { SAMPLES_OF_ALLOCATIONS, SAMPLES_OF_LIVE },
+      2,
+      MEMORY,
+      "inuse_space",
+      0 },
+    { "growth",
+      PULL_PROFILE,
+      "memory that is not freed",
+      { SAMPLES_OF_LIVE },
+      1,
+      LIVE,
+      "inuse_space",
+      0 },
+    { "mutex",
+      PULL_PROFILE,
+      "waits for locks that another thread had",
+      { SAMPLES_OF_LOCKS },
+      1,
+      WAITED,
+      "delay",
+      0 },
+    { "contention", PULL_PROFILE, "the same", { SAMPLES_OF_LOCKS }, 1, WAITED, "delay", 0 },
+    { "block",
+      PULL_PROFILE,
+      "waits for something else that another thread was to do",
+      { SAMPLES_OF_WAITS },
+      1,
+      WAITED,
+      "delay",
+      0 },
+    { "goroutine",
+      PULL_PROFILE,
+      "empty: isoscope dump PID shows all threads' stacks",
+      { 0 },
+      0,
+      COUNTED("goroutine"),
+      "goroutine",
+      0 },
+    { "threadcreate", PULL_PROFILE, "empty", { 0 }, 0, COUNTED("threadcreate"), "threadcreate", 0 },
+    { "cmdline",
+      PULL_COMMAND,
+      "the program's command line",
+      { 0 },
+      0,
+      { { { 0 } }, 0, { 0 } },
+      NULL,
+      0 },
+    { "symbol",
+      PULL_SYMBOLS,
+      "POST of addresses, 0x1+0x2: their functions",
+      { 0 },
+      0,
+      { { { 0 } }, 0, { 0 } },
+      NULL,
+      0 },
+};
+
+const struct pull_path *pull_path_at(size_t number)
+{
+    return number < sizeof(paths) / sizeof(*paths) ? &paths[number] : NULL;
+}
+
+/* What stands behind the folder: "" for itself. NULL: it is not below it. */
+static const char *below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+
+    if (strncmp(path, folder, length) != 0)
+        return NULL;
+    return path[length] == '/' ? path + length + 1 : path[length] ? NULL : path + length;
+}
+
+const struct pull_path *pull_path_find(const char *path, bool *gperftools)
+{
+    const char *name = below(path, "debug/pprof");
+    const struct pull_path *found;
+
+    *gperftools = !name;
+    if (!name)
+        name = below(path, "pprof");
+    for (size_t i = 0; name && (found = pull_path_at(i)); i++)
+        if (!strcmp(name, found->name))
+            return found;
+    return NULL;
+}
