@@ -79,6 +79,32 @@ static const char *behind_token(const char *path, const char *token)
     return path[0] && path[0] != '/' ? NULL : path;
 }
 
+bool access_bearer(const char *authorization, const char *token)
+{
+    size_t length = strlen(token);
+
+    if (!length || strncasecmp(authorization, "Bearer ", 7) != 0)
+        return false;
+    authorization += 7;
+    authorization += strspn(authorization, " ");
+    return strlen(authorization) == length && token_equal(token, authorization, length);
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+
+    return !strncmp(path, folder, length) && (!path[length] || path[length] == '/');
+}
+
+static void copy_method(char method[ACCESS_METHOD_BYTES], const char *name, size_t length)
+{
+    if (length >= ACCESS_METHOD_BYTES) /* nothing has so long a name */
+        length = ACCESS_METHOD_BYTES - 1;
+    memcpy(method, name, length);
+    method[length] = '\0';
+}
+
 enum access_path access_path(const char *path, const char *token, char method[ACCESS_METHOD_BYTES])
 {
     const char *rest = behind_token(path, token);
@@ -95,11 +121,10 @@ enum access_path access_path(const char *path, const char *token, char method[AC
         return ACCESS_OPENRPC;
     if (!strcmp(rest, "/metrics"))
         return ACCESS_METRICS;
-
-    size_t length = strcspn(rest + 1, "/");
-    if (length >= ACCESS_METHOD_BYTES) /* no method has so long a name */
-        length = ACCESS_METHOD_BYTES - 1;
-    memcpy(method, rest + 1, length);
-    method[length] = '\0';
+    if (is_below(rest, "/debug/pprof") || is_below(rest, "/pprof")) {
+        copy_method(method, rest + 1, strlen(rest + 1));
+        return ACCESS_PULL;
+    }
+    copy_method(method, rest + 1, strcspn(rest + 1, "/"));
     return ACCESS_METHOD;
 }

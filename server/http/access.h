@@ -6,7 +6,7 @@
  *   Host              a name that a stranger's DNS bound to 127.0.0.1
  *   Origin            a page of another site
  *   Sec-Fetch-Site    a page of another site that asks without an Origin, as images do
- *   the path's token  anybody who was not told it
+ *   the token         anybody who was not told it: in the path, or (access_bearer) in a header
  *
  * The user may open the first two for names of his own.
  *
@@ -48,6 +48,7 @@ enum access_path {
     ACCESS_SOCKET,   /* "/TOKEN=/ws" */
     ACCESS_OPENRPC,  /* "/TOKEN=/openrpc.json" */
     ACCESS_METRICS,  /* "/TOKEN=/metrics" */
+    ACCESS_PULL,     /* "/TOKEN=/debug/pprof/...", "/TOKEN=/pprof/..." */
     ACCESS_METHOD,   /* "/TOKEN=/getVM", whether there is such a method or not */
 };
 
@@ -55,8 +56,12 @@ enum { ACCESS_METHOD_BYTES = 128 };
 
 /*
  * path: percent-decoded, without the query. token: "" when none is asked for. method: filled for
- * ACCESS_METHOD; further segments of the path mean nothing, as in the VM.
+ * ACCESS_METHOD, whose further segments mean nothing, as in the VM; and for ACCESS_PULL, with all
+ * segments: "debug/pprof/heap".
  */
 enum access_path access_path(const char *path, const char *token, char method[ACCESS_METHOD_BYTES]);
+
+/* authorization: the header's value, "Bearer TOKEN"; "" when it is absent. */
+bool access_bearer(const char *authorization, const char *token);
 
 #endif

@@ -62,15 +62,41 @@ static bool is_own_origin(const struct http_request *request, const struct acces
     return true;
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), size = strlen(end);
+
+    return length >= size && !strcmp(text + length - size, end);
+}
+
+/* Only addresses are posted: there may be too many for a line. The path may be anybody's still. */
+static bool may_post(const struct http_request *request)
+{
+    return ends_in(request->path, "/pprof/symbol");
+}
+
+/* False: it has been answered. */
+static bool check_method(struct http_outcome *out, const struct http_request *request)
+{
+    bool post = may_post(request);
+
+    if (!strcmp(request->method, "GET") || (post && !strcmp(request->method, "POST")))
+        return true;
+    /* Not HEAD either, as the VM. */
+    answer(out, "405 Method Not Allowed", post ? "Allow: GET, POST\r\n" : "Allow: GET\r\n",
+           "method not allowed");
+    return false;
+}
+
 /* False: it has been answered. */
 static bool check_sender(struct http_outcome *out, const struct http_request *request,
                          const struct access_rules *rules)
 {
     const char *host = host_of(request);
 
-    if (strcmp(request->method, "GET") != 0) /* not HEAD either, as the VM */
-        answer(out, "405 Method Not Allowed", "Allow: GET\r\n", "method not allowed");
-    else if (!host)
+    if (!check_method(out, request))
+        return false;
+    if (!host)
         answer(out, "400 Bad Request", "", "one Host is needed");
     else if (!access_host(rules, host))
         answer(out, "403 Forbidden", "", "forbidden host");
@@ -110,9 +136,11 @@ static void answer_in_words(struct http_outcome *out, const struct http_request 
              "Methods    http://%s/%s%sgetVM\n"
              "Protocol   http://%s/%s%sopenrpc.json\n"
              "Metrics    http://%s/%s%smetrics\n"
+             "Profiles   http://%s/%s%sdebug/pprof/\n"
              "Call tree  ISOSCOPE_URI=http://%s/%s%s isoscope tree\n",
              ISOSCOPE_VERSION, host, site->token, slash, host, site->token, slash, host,
-             site->token, slash, host, site->token, slash, host, site->token, slash);
+             site->token, slash, host, site->token, slash, host, site->token, slash, host,
+             site->token, slash);
     answer(out, "200 OK", "", out->answer.text);
 }
 
@@ -143,7 +171,7 @@ static void decide_metrics(struct http_outcome *out, const struct http_request *
         out->kind = HTTP_METRICS;
 }
 
-static void decide_call(struct http_outcome *out, struct http_request *request)
+static void decide_call(struct http_outcome *out, struct http_request *request, enum http_kind kind)
 {
     bool malformed = false;
 
@@ -153,7 +181,19 @@ static void decide_call(struct http_outcome *out, struct http_request *request)
         answer(out, malformed ? "400 Bad Request" : "414 URI Too Long", "",
                malformed ? "malformed parameters" : "too many parameters");
     else
-        out->kind = HTTP_CALL;
+        out->kind = kind;
+}
+
+static void decide_pull(struct http_outcome *out, struct http_request *request)
+{
+    bool posts = !strcmp(request->method, "POST");
+
+    if (posts && request->has_body && !request->body_length)
+        answer(out, "411 Length Required", "", "the addresses are to come with a Content-Length");
+    else if (posts && request->body_length > HTTP_BODY_BYTES_MAX)
+        answer(out, "413 Content Too Large", "", "more than 1 MiB of addresses");
+    else
+        decide_call(out, request, HTTP_PULL);
 }
 
 static void decide_get(struct http_outcome *out, struct http_request *request,
@@ -172,10 +212,12 @@ static void decide_get(struct http_outcome *out, struct http_request *request,
         out->answer.type = "application/json; charset=utf-8";
     } else if (path == ACCESS_METRICS)
         decide_metrics(out, request);
+    else if (path == ACCESS_PULL)
+        decide_pull(out, request);
     else if (file) /* a file of the page: no method has a dot in its name's end */
         page_answer(&out->answer, file, request);
     else
-        decide_call(out, request);
+        decide_call(out, request, HTTP_CALL);
 }
 
 static void decide_socket(struct http_outcome *out, const struct http_request *request,
@@ -194,10 +236,22 @@ static void decide_socket(struct http_outcome *out, const struct http_request *r
         out->kind = HTTP_SOCKET;
 }
 
+/* Whoever scrapes may have the token in a header: it is his only way to read figures and profiles. */
+static enum access_path path_of(struct http_outcome *out, const struct http_request *request,
+                                const char *token)
+{
+    enum access_path path = access_path(request->path, token, out->method), open;
+
+    if (path != ACCESS_NO_TOKEN || !access_bearer(http_field(request, "Authorization"), token))
+        return path;
+    open = access_path(request->path, "", out->method);
+    return open == ACCESS_METRICS || open == ACCESS_PULL ? open : ACCESS_NO_TOKEN;
+}
+
 void http_decide(struct http_outcome *out, struct http_request *request,
                  const struct http_site *site)
 {
-    enum access_path path = access_path(request->path, site->token, out->method);
+    enum access_path path = path_of(out, request, site->token);
     bool socket = handshake_is_wanted(request);
 
     out->kind = HTTP_ANSWER;

@@ -1,7 +1,8 @@
 /*
- * http.h - what a request gets: an answer, an RPC, the figures, or a WebSocket. No sockets here.
+ * http.h - what a request gets: an answer, an RPC, the figures, a profile, or a WebSocket. No sockets here.
  *
- *   request head -> access.h (who may come in) -> HTTP_ANSWER | HTTP_CALL | HTTP_METRICS | HTTP_SOCKET
+ *   request head -> access.h (who may come in) -> HTTP_ANSWER | HTTP_CALL | HTTP_METRICS |
+ *                                                 HTTP_PULL | HTTP_SOCKET
  *
  * Ownership  struct http_outcome points into the request.
  * Errors     A refusal is an answer.
@@ -23,10 +24,13 @@ struct http_site {
     bool deflate;        /* agree to permessage-deflate where a client offers it */
 };
 
+enum { HTTP_BODY_BYTES_MAX = 1024 * 1024 }; /* of addresses that names are asked for */
+
 enum http_kind {
     HTTP_ANSWER,
     HTTP_CALL,    /* an RPC, and allowed: http_call.h goes on */
     HTTP_METRICS, /* an answer whose body the service makes */
+    HTTP_PULL,    /* a profile, whose path is the outcome's method: http_call.h */
     HTTP_SOCKET,  /* it may become a WebSocket */
 };
 

@@ -1,6 +1,7 @@
 #include "http_head.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -217,7 +218,19 @@ static int read_field(struct http_request *out, char *line)
     return 0;
 }
 
-static int check_length(const struct http_request *request, bool *some)
+/* SIZE_MAX: too long for a number. */
+static size_t length_of(const char *digits)
+{
+    size_t length = 0;
+
+    for (; *digits; digits++)
+        if (__builtin_mul_overflow(length, 10, &length) ||
+            __builtin_add_overflow(length, (size_t)(*digits - '0'), &length))
+            return SIZE_MAX;
+    return length;
+}
+
+static int check_length(struct http_request *request)
 {
     const char *first = NULL, *value;
 
@@ -227,7 +240,8 @@ static int check_length(const struct http_request *request, bool *some)
             return BAD_REQUEST;
         first = value;
     }
-    *some = first && strspn(first, "0") != strlen(first);
+    request->body_length = first ? length_of(first) : 0;
+    request->has_body = request->body_length > 0;
     return first && http_field(request, "Transfer-Encoding")[0] ? BAD_REQUEST : 0;
 }
 
@@ -235,7 +249,7 @@ static int check_length(const struct http_request *request, bool *some)
 static int check_framing(struct http_request *request)
 {
     const char *coding;
-    int status = check_length(request, &request->has_body);
+    int status = check_length(request);
 
     for (size_t at = 0; !status && (coding = http_field_next(request, "Transfer-Encoding", &at));) {
         if (!request->minor || request->has_body || !*coding)

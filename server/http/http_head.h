@@ -4,7 +4,7 @@
  *   bytes, as they come -> http_head_scan -> http_head_read -> struct http_request
  *
  * Strict where RFC 9112 lets a server choose: what two readers could understand differently (a
- * folded line, a bare LF, two lengths) is refused. A request's body is never read.
+ * folded line, a bare LF, two lengths) is refused. A request's body is not read here.
  *
  * Ownership  struct http_request points into the text it was read from.
  * Errors     The status to refuse the request with: 400, 414, 431, 501, 505.
@@ -49,6 +49,7 @@ struct http_request {
     char *query; /* not decoded; NULL: there is none */
     int minor;   /* HTTP/1.minor */
     bool has_body;
+    size_t body_length; /* 0 where it says none: in chunks */
     struct http_field fields[HTTP_FIELDS_MAX];
     size_t field_count;
 };

@@ -2,6 +2,8 @@
 
 #include "connection.h"
 
+#include "../http/gzip.h"
+
 #include "../../protocol/service.h"
 #include "../../sampler/include/isoscope/isoscope.h"
 
@@ -28,6 +30,7 @@ void session_close(struct session *session)
 {
     client_free(session->client);
     packing_free(session->packing);
+    gzip_free(session->gzip);
     free(session->text);
 }
 
@@ -130,6 +133,18 @@ static uint16_t take_bytes(struct session *session, const uint8_t *bytes, size_t
         return FRAMES_CLOSE_INTERNAL;
     memcpy(session->text + before, bytes, size);
     return 0;
+}
+
+bool session_take_posted(struct session *session, const uint8_t *bytes, size_t size)
+{
+    if (size > session->posted_left)
+        size = session->posted_left;
+    if (!make_room(session, session->length + size + 1))
+        return false;
+    memcpy(session->text + session->length, bytes, size);
+    session->length += size;
+    session->posted_left -= size;
+    return true;
 }
 
 static uint16_t unpack(struct session *session, const struct frames_piece *piece)

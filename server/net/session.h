@@ -24,6 +24,7 @@
 
 struct client;
 struct connection;
+struct gzip;
 struct service;
 
 enum {
@@ -45,6 +46,8 @@ struct session {
     bool pong_due;
     bool http;           /* it is one GET: no frames */
     bool chunked;        /* as HTTP/1.1 has it */
+    struct gzip *gzip;   /* NULL: the answer goes out as it is */
+    size_t posted_left;  /* of the request's body, which becomes the text */
     bool mid_packed;     /* a frame of the message that goes out has gone */
     bool too_long;       /* the message that is coming in: read to its end, and not kept */
     const char *leaving; /* why; we are going away: send what is queued, then close */
@@ -61,6 +64,8 @@ void session_close(struct session *session);
 
 /* bytes are changed. False: the connection is to end at once. */
 bool session_receive(struct session *session, uint8_t *bytes, size_t size);
+/* Bytes of the body of one that is a POST. False: no memory. */
+bool session_take_posted(struct session *session, const uint8_t *bytes, size_t size);
 /* There is room for the next piece. */
 void session_turn(struct session *session);
 /* client_send gave nothing: it may have worked on something, and goes on in another turn. */

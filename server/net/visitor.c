@@ -75,6 +75,42 @@ static bool begin_call(struct visitor *visitor, const struct http_request *reque
     return true;
 }
 
+/* What is posted is taken until it is whole, in the time that a request has. */
+static bool take_posted(struct visitor *visitor, const uint8_t *bytes, size_t size)
+{
+    struct session *session = &visitor->session;
+
+    if (!session_take_posted(session, bytes, size))
+        return false;
+    if (session->posted_left)
+        return true;
+    connection_deadline(visitor->connection, 0);
+    http_call_pull_symbols(session);
+    visitor->host->heard(visitor->host->context, visitor);
+    return true;
+}
+
+/* rest: of the body, what came with the head. */
+static bool begin_pull(struct visitor *visitor, const struct http_request *request,
+                       const struct http_outcome *pull, const uint8_t *rest, size_t size)
+{
+    const struct visitor_host *host = visitor->host;
+
+    if (open_session(visitor, HTTP_CALL, NULL) < 0)
+        return false;
+    if (!strcmp(request->method, "POST")) {
+        visitor->session.chunked = request->minor >= 1;
+        visitor->session.posted_left = request->body_length;
+        connection_deadline(visitor->connection, host->request_ms);
+        return take_posted(visitor, rest, size);
+    }
+    if (http_call_pull(&visitor->session, request, pull) < 0)
+        return false;
+    host->heard(host->context, visitor);
+    host->pulled(host->context);
+    return true;
+}
+
 static void admit(struct visitor *visitor)
 {
     visitor->admitted = true;
@@ -111,6 +147,11 @@ static void send_metrics(struct visitor *visitor)
     free(text);
 }
 
+static bool takes_place(enum http_kind kind)
+{
+    return kind == HTTP_CALL || kind == HTTP_PULL || kind == HTTP_SOCKET;
+}
+
 /* text: the whole head, and what came behind it. */
 static bool serve(struct visitor *visitor, char *text, size_t head, size_t length)
 {
@@ -126,14 +167,16 @@ static bool serve(struct visitor *visitor, char *text, size_t head, size_t lengt
         http_decide(&outcome, &request, &site);
     if (outcome.admitted)
         admit(visitor);
-    if ((outcome.kind == HTTP_CALL || outcome.kind == HTTP_SOCKET) &&
-        !host->has_place(host->context, outcome.kind))
+    if (takes_place(outcome.kind) &&
+        !host->has_place(host->context, outcome.kind == HTTP_SOCKET ? HTTP_SOCKET : HTTP_CALL))
         http_refuse_full(&outcome);
     switch (outcome.kind) {
     case HTTP_SOCKET:
         return begin_socket(visitor, &outcome.handshake, (uint8_t *)text + head, length - head);
     case HTTP_CALL:
         return begin_call(visitor, &request, &outcome);
+    case HTTP_PULL:
+        return begin_pull(visitor, &request, &outcome, (uint8_t *)text + head, length - head);
     case HTTP_METRICS:
         send_metrics(visitor);
         return true;
@@ -196,17 +239,21 @@ static bool visitor_received(void *context, uint8_t *bytes, size_t size)
 
     if (!visitor->has_session)
         return take_head(visitor, bytes, size);
+    if (visitor->session.posted_left)
+        return take_posted(visitor, bytes, size);
     if (visitor->session.http) /* one request a connection */
         return true;
     return take_frames(visitor, bytes, size);
 }
 
-/* Who has asked by GET may have nothing more to say, and wait for the answer. */
+/* Who has asked by GET may have nothing more to say, and wait for the answer. Who waits for a profile
+ * has gone: that can be minutes off, and others want the place. */
 static bool visitor_half_closed(void *context)
 {
     const struct visitor *visitor = context;
 
-    return visitor->has_session && visitor->session.http;
+    return visitor->has_session && visitor->session.http && !visitor->session.posted_left &&
+           !client_pulls(visitor->session.client);
 }
 
 static void visitor_turn(void *context)

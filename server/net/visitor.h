@@ -31,6 +31,8 @@ struct visitor_host {
     /* Its session has begun; and a message, or a part of it, has been taken. */
     void (*opened)(void *context, struct visitor *visitor);
     void (*heard)(void *context, struct visitor *visitor);
+    /* It waits for a profile: time is to be minded. */
+    void (*pulled)(void *context);
     void (*told)(void *context); /* or something was sent */
     void (*left)(void *context, struct visitor *visitor);
     struct service *service;

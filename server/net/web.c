@@ -231,6 +231,12 @@ static void heard(void *context, struct visitor *visitor)
     refresh_all(web); /* one client's request can be an event for all */
 }
 
+/* When its profile is due, nothing else need happen. */
+static void pulled(void *context)
+{
+    web_poll(context);
+}
+
 static void told(void *context)
 {
     struct web *web = context;
@@ -260,6 +266,7 @@ int web_new(struct web **out, const struct web_options *options)
         .has_place = has_place,
         .opened = session_opened,
         .heard = heard,
+        .pulled = pulled,
         .told = told,
         .left = visitor_left,
         .service = options->service,

@@ -125,6 +125,11 @@ static void the_path_behind_the_token_decides(void **state)
     assert_int_equal(access_path("/abc==/ws/", "abc==", method), ACCESS_SOCKET);
     assert_int_equal(access_path("/abc==/openrpc.json", "abc==", method), ACCESS_OPENRPC);
     assert_int_equal(access_path("/abc==/metrics", "abc==", method), ACCESS_METRICS);
+    assert_int_equal(access_path("/abc==/debug/pprof/heap", "abc==", method), ACCESS_PULL);
+    assert_string_equal(method, "debug/pprof/heap");
+    assert_int_equal(access_path("/abc==/pprof", "abc==", method), ACCESS_PULL);
+    assert_string_equal(method, "pprof");
+    assert_int_equal(access_path("/abc==/pprofs", "abc==", method), ACCESS_METHOD);
     assert_int_equal(access_path("/abc==/getVM", "abc==", method), ACCESS_METHOD);
     assert_string_equal(method, "getVM");
     assert_int_equal(access_path("/abc==/getVM/more/of/it", "abc==", method), ACCESS_METHOD);
@@ -141,6 +146,21 @@ static void without_a_token_the_path_stands_alone(void **state)
     assert_int_equal(access_path("/ws", "", method), ACCESS_SOCKET);
     assert_int_equal(access_path("/getVM", "", method), ACCESS_METHOD);
     assert_string_equal(method, "getVM");
+}
+
+static void a_header_may_hold_the_whole_token(void **state)
+{
+    static const char *const others[] = {
+        "",      "Bearer",        "Bearer ", "Bearer abc=", "Bearer abc===", "Basic abc==",
+        "abc==", "Bearer abc== ",
+    };
+
+    (void)state;
+    assert_true(access_bearer("Bearer abc==", "abc=="));
+    assert_true(access_bearer("bearer  abc==", "abc=="));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_false(access_bearer(others[i], "abc=="));
+    assert_false(access_bearer("Bearer ", ""));
 }
 
 static void a_methods_name_is_cut_where_no_method_is_so_long(void **state)
@@ -166,6 +186,7 @@ int main(void)
         cmocka_unit_test(the_path_needs_the_whole_token),
         cmocka_unit_test(the_path_behind_the_token_decides),
         cmocka_unit_test(without_a_token_the_path_stands_alone),
+        cmocka_unit_test(a_header_may_hold_the_whole_token),
         cmocka_unit_test(a_methods_name_is_cut_where_no_method_is_so_long),
     };
 
