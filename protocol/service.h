@@ -74,6 +74,7 @@ struct pull_request {
     const char *path;             /* behind the token and its slash: "debug/pprof/profile" */
     const char *const *arguments; /* "seconds=5" */
     size_t argument_count;
+    int64_t from_us, until_us; /* not 0: the window, on options.monotonic_us, which has passed */
 };
 
 struct pull_answer {
@@ -101,6 +102,8 @@ void client_pull(struct client *client, const struct pull_request *request,
 /* The same of POST to "symbol": names of addresses ("0x1+0x2") in profiles that were pulled. */
 void client_pull_symbols(struct client *client, const char *addresses, size_t length,
                          struct pull_answer *answer);
+/* How many entries the profile has that it was given, or begins to be. */
+uint32_t client_pulled_samples(const struct client *client);
 /* Its seconds have not passed, or its profile is being made. */
 bool client_pulls(const struct client *client);
 /* One whole binary message: the protocol closes with 4001. */

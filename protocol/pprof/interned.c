@@ -94,24 +94,39 @@ static bool equals(const struct interned *interned, uint32_t number, uint32_t ha
            (!size || !memcmp(interned->bytes + entry->at, bytes, size));
 }
 
+/* Its slot, or the free one where it belongs; there are slots. */
+static uint32_t *slot_of(const struct interned *interned, uint32_t hash, const void *bytes,
+                         size_t size)
+{
+    uint32_t mask = interned->slot_count - 1, at = hash & mask;
+
+    while (interned->slots[at] && !equals(interned, interned->slots[at] - 1, hash, bytes, size))
+        at = (at + 1) & mask;
+    return &interned->slots[at];
+}
+
+bool interned_has(const struct interned *interned, const void *bytes, size_t size)
+{
+    return interned->slot_count && *slot_of(interned, hash_of(bytes, size), bytes, size);
+}
+
 uint32_t interned_put(struct interned *interned, const void *bytes, size_t size, bool *added)
 {
-    uint32_t hash = hash_of(bytes, size), at;
+    uint32_t hash = hash_of(bytes, size), *slot;
 
     *added = false;
     if (size > UINT32_MAX || !make_room(interned, size)) {
         interned->failed = true;
         return 0;
     }
-    for (at = hash & (interned->slot_count - 1); interned->slots[at];
-         at = (at + 1) & (interned->slot_count - 1))
-        if (equals(interned, interned->slots[at] - 1, hash, bytes, size))
-            return interned->slots[at] - 1;
+    slot = slot_of(interned, hash, bytes, size);
+    if (*slot)
+        return *slot - 1;
     memcpy(interned->bytes + interned->length, bytes, size);
     interned->entries[interned->count] =
         (struct interned_entry){ interned->length, (uint32_t)size, hash };
     interned->length += size;
-    interned->slots[at] = ++interned->count;
+    *slot = ++interned->count;
     *added = true;
     return interned->count - 1;
 }
@@ -120,12 +135,6 @@ const char *interned_text(const struct interned *interned, uint32_t number, size
 {
     *size = interned->entries[number].size;
     return interned->bytes + interned->entries[number].at;
-}
-
-size_t interned_bytes(const struct interned *interned)
-{
-    return interned->capacity + interned->entry_capacity * sizeof(*interned->entries) +
-           interned->slot_count * sizeof(*interned->slots);
 }
 
 void interned_free(struct interned *interned)

@@ -29,9 +29,8 @@ struct interned {
 
 /* added: it was not there. */
 uint32_t interned_put(struct interned *interned, const void *bytes, size_t size, bool *added);
+bool interned_has(const struct interned *interned, const void *bytes, size_t size);
 const char *interned_text(const struct interned *interned, uint32_t number, size_t *size);
-/* What it takes, about. */
-size_t interned_bytes(const struct interned *interned);
 void interned_free(struct interned *interned);
 
 #endif

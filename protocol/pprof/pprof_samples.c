@@ -45,23 +45,69 @@ static void put_text(struct json_text *key, const char *text)
     json_text_raw(key, "", 1);
 }
 
-/* What its labels say, in one key. */
-static uint32_t source_of(struct pprof_samples *samples, struct pprof_tables *tables,
-                          const struct snapshot_sample *sample, const struct process_info *process,
-                          const char *state)
+/* What its labels say. Texts: NULL or "": it has none. */
+struct source {
+    int32_t pid, tid;
+    const char *process, *thread, *tag, *state, *cut;
+};
+
+static const char *few_tag(struct pprof_samples *samples, const char *tag)
 {
-    const char *tag = snapshot_user_tag(sample->tag, sample->thread_name);
-    const char *cut = sample->end == FEED_END_ROOT ? "" : "cut";
+    bool added, full = samples->tags.count == PPROF_FEW_TAGS;
+
+    if (!tag)
+        return NULL;
+    if (full)
+        return interned_has(&samples->tags, tag, strlen(tag)) ? tag : "other";
+    interned_put(&samples->tags, tag, strlen(tag), &added);
+    return tag;
+}
+
+static struct source describe(struct pprof_samples *samples, const struct snapshot_sample *sample,
+                              const struct process_info *process, const char *state)
+{
+    if (samples->few)
+        return (struct source){ .process = process->name, .tag = few_tag(samples, sample->tag) };
+    return (struct source){ process->pid,
+                            sample->tid,
+                            process->name,
+                            sample->thread_name,
+                            snapshot_user_tag(sample->tag, sample->thread_name),
+                            state,
+                            sample->end == FEED_END_ROOT ? "" : "cut" };
+}
+
+static void put_source_key(struct json_text *key, const struct source *source)
+{
+    key->length = 0;
+    json_text_raw(key, (const char *)&source->pid, sizeof(source->pid));
+    json_text_raw(key, (const char *)&source->tid, sizeof(source->tid));
+    put_text(key, source->process);
+    put_text(key, source->thread);
+    put_text(key, source->tag);
+    put_text(key, source->state);
+    put_text(key, source->cut);
+}
+
+static void put_labels(struct pprof_samples *samples, struct pprof_tables *tables,
+                       const struct source *source)
+{
+    put_label(samples, tables, "thread", source->thread, 0);
+    put_label(samples, tables, "tid", NULL, (uint64_t)source->tid);
+    put_label(samples, tables, "process", source->process, 0);
+    put_label(samples, tables, "pid", NULL, (uint64_t)source->pid);
+    put_label(samples, tables, "tag", source->tag, 0);
+    put_label(samples, tables, "state", source->state, 0);
+    put_label(samples, tables, "stack", source->cut, 0);
+}
+
+static uint32_t source_of(struct pprof_samples *samples, struct pprof_tables *tables,
+                          const struct source *source)
+{
     bool added;
     uint32_t number;
 
-    samples->key.length = 0;
-    json_text_raw(&samples->key, (const char *)&sample->process_id, sizeof(sample->process_id));
-    json_text_raw(&samples->key, (const char *)&sample->tid, sizeof(sample->tid));
-    put_text(&samples->key, sample->thread_name);
-    put_text(&samples->key, tag);
-    put_text(&samples->key, state);
-    put_text(&samples->key, cut);
+    put_source_key(&samples->key, source);
     if (samples->key.failed || !make_label_room(samples)) {
         samples->failed = true;
         return 0;
@@ -69,13 +115,7 @@ static uint32_t source_of(struct pprof_samples *samples, struct pprof_tables *ta
     number = interned_put(&samples->sources, samples->key.data, samples->key.length, &added);
     if (!added)
         return number;
-    put_label(samples, tables, "thread", sample->thread_name, 0);
-    put_label(samples, tables, "tid", NULL, (uint64_t)sample->tid);
-    put_label(samples, tables, "process", process->name, 0);
-    put_label(samples, tables, "pid", NULL, (uint64_t)process->pid);
-    put_label(samples, tables, "tag", tag, 0);
-    put_label(samples, tables, "state", state, 0);
-    put_label(samples, tables, "stack", cut, 0);
+    put_labels(samples, tables, source);
     samples->label_ends[number] = samples->labels.length;
     return number;
 }
@@ -121,7 +161,8 @@ uint32_t pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *t
                            const struct snapshot_sample *sample, const struct process_info *process,
                            const char *state, unsigned pair)
 {
-    uint32_t source = source_of(samples, tables, sample, process, state), number;
+    struct source described = describe(samples, sample, process, state);
+    uint32_t source = source_of(samples, tables, &described), number;
     bool added;
 
     samples->key.length = 0;
@@ -192,6 +233,7 @@ void pprof_samples_free(struct pprof_samples *samples)
 {
     interned_free(&samples->sources);
     interned_free(&samples->stacks);
+    interned_free(&samples->tags);
     json_text_free(&samples->labels);
     json_text_free(&samples->key);
     free(samples->label_ends);

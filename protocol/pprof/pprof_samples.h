@@ -5,6 +5,8 @@
  *   snapshot_sample -> pprof_samples_add -> sums; pprof_samples_put -> the entry's bytes
  *
  * Labels: thread, tid, process, pid, tag, state, and stack: "cut" where the outer end is missing.
+ * For engines that keep a series for each set of labels there are few: process, and tag where the
+ * program set one, PPROF_FEW_TAGS of them; a further one is "other".
  *
  * Bounds     PPROF_STACKS_BYTES of different stacks; what comes then with a new one is counted for
  *            the stack PPROF_OTHERS.
@@ -18,7 +20,7 @@
 
 #define PPROF_OTHERS "[more different stacks than there is room for]"
 
-enum { PPROF_PAIRS_MAX = 2, PPROF_STACKS_BYTES = 64 << 20 };
+enum { PPROF_FEW_TAGS = 32, PPROF_PAIRS_MAX = 2, PPROF_STACKS_BYTES = 64 << 20 };
 
 /* Of each pair of columns: how many, and how much (nanoseconds, bytes). */
 struct pprof_sums {
@@ -36,6 +38,8 @@ struct pprof_samples {
     uint32_t sum_capacity;
     struct json_text key;
     size_t stacks_bytes_max; /* 0: PPROF_STACKS_BYTES */
+    bool few;                /* of labels; set before the first sample is added */
+    struct interned tags;    /* then: those that have a label of their own */
     bool overflowed, failed;
 };
 

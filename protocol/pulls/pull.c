@@ -36,6 +36,7 @@ struct pull {
     bool lived; /* a process has, since it began */
     int64_t begin_us, end_us, names_until_us;
     uint64_t evicted; /* when it began */
+    uint32_t samples; /* entries of what was handed over */
     uint64_t polls;   /* when names were asked for */
 };
 
@@ -82,7 +83,19 @@ static uint64_t period_of(struct service *service, const struct pull *pull)
                                                        : settings.period_us * UINT64_C(1000);
 }
 
-struct pull *pull_new(struct service *service, const struct pull_path *path, uint32_t seconds)
+/* What is asked for, on the service's clock. */
+static void set_window(struct service *service, struct pull *pull, const struct pull_wish *wish)
+{
+    int64_t seconds_us = wish->seconds * INT64_C(1000000);
+
+    pull->whole = service->saved || !pull->path->kind_count || (!wish->seconds && !wish->until_us);
+    pull->begin_us = wish->until_us ? wish->from_us : service_now_us(service);
+    pull->end_us =
+        wish->until_us ? wish->until_us : pull->begin_us + (pull->whole ? 0 : seconds_us);
+}
+
+struct pull *pull_new(struct service *service, const struct pull_path *path,
+                      const struct pull_wish *wish)
 {
     struct pull *pull = calloc(1, sizeof(*pull));
 
@@ -93,9 +106,8 @@ struct pull *pull_new(struct service *service, const struct pull_path *path, uin
         return NULL;
     }
     pull->path = path;
-    pull->whole = !seconds || service->saved || !path->kind_count;
-    pull->begin_us = service_now_us(service);
-    pull->end_us = pull->begin_us + (pull->whole ? 0 : seconds * INT64_C(1000000));
+    set_window(service, pull, wish);
+    pull->profile->samples.few = wish->few_labels;
     pull->evicted = evicted_of(service);
     pull->profile->columns = &path->columns;
     pull->profile->default_type = path->default_type;
@@ -180,7 +192,7 @@ static int begin_snapshot(struct service *service, struct pull *pull)
         .kind = pull->path->kinds[pull->kind],
         .bounded = !pull->whole,
         .origin_us = pull->begin_us,
-        .extent_us = pull->end_us - pull->begin_us,
+        .extent_us = pull->end_us - pull->begin_us - 1, /* the end is the next one's */
         .partial_names_ok = service_now_us(service) >= pull->names_until_us && !service->saved,
     };
 
@@ -251,6 +263,7 @@ static void hand_over(struct client *client, struct pull *pull)
     struct pprof_profile *profile = pull->profile;
     struct reply_stream *stream;
 
+    pull->samples = pprof_samples_count(&profile->samples);
     comment_evicted(service, pull);
     if (profile->samples.overflowed)
         pprof_comment(profile,
@@ -328,4 +341,9 @@ void pull_work(struct client *client, struct pull *pull)
                                 status == -ISOSCOPE_DAMAGED ? "the session is damaged"
                                                             : "out of memory");
     }
+}
+
+uint32_t pull_samples(const struct pull *pull)
+{
+    return pull->samples;
 }

@@ -22,8 +22,15 @@ struct pull;
 /* So many are taken and summed up at once; others wait for their turn. */
 enum { PULLS_AT_WORK_MAX = 4 };
 
-/* seconds: 0, all that is kept. NULL: out of memory. */
-struct pull *pull_new(struct service *service, const struct pull_path *path, uint32_t seconds);
+struct pull_wish {
+    uint32_t seconds;          /* 0: all that is kept */
+    int64_t from_us, until_us; /* not 0: these instead, which have passed */
+    bool few_labels;
+};
+
+/* NULL: out of memory. */
+struct pull *pull_new(struct service *service, const struct pull_path *path,
+                      const struct pull_wish *wish);
 void pull_free(struct service *service, struct pull *pull); /* NULL is fine */
 
 /* In service_poll: what it waited for may have come. */
@@ -31,5 +38,7 @@ void pull_poll(struct service *service, struct pull *pull);
 /* pull_work would do something. */
 bool pull_works(const struct service *service, const struct pull *pull);
 void pull_work(struct client *client, struct pull *pull);
+/* How many entries the profile that it handed over has. */
+uint32_t pull_samples(const struct pull *pull);
 
 #endif

@@ -66,6 +66,7 @@ static void begin_profile(struct client *client, const struct pull_path *path,
                           const struct pull_request *request, struct pull_answer *answer)
 {
     const char *wished = argument(request, "seconds"), *debug = argument(request, "debug");
+    const char *labels = argument(request, "labels");
     uint32_t seconds = path->seconds;
 
     if (wished && !read_seconds(wished, &seconds))
@@ -76,7 +77,13 @@ static void begin_profile(struct client *client, const struct pull_path *path,
     if (debug && strcmp(debug, "0") != 0)
         return refuse(client, answer, "400 Bad Request",
                       "debug is to be 0: there is no other format than profile.proto");
-    client->pull = pull_new(client->service, path, seconds);
+    if (labels && strcmp(labels, "few") != 0 && strcmp(labels, "all") != 0)
+        return refuse(client, answer, "400 Bad Request", "labels is to be all or few");
+    client->pull = pull_new(client->service, path,
+                            &(struct pull_wish){ .seconds = seconds,
+                                                 .from_us = request->from_us,
+                                                 .until_us = request->until_us,
+                                                 .few_labels = labels && labels[0] == 'f' });
     if (!client->pull)
         return refuse(client, answer, "503 Service Unavailable", "out of memory");
     answer->status = "200 OK";
@@ -133,6 +140,11 @@ void client_pull_symbols(struct client *client, const char *addresses, size_t le
     client->by_get = true;
     pull_symbols(&text, &client->service->places, addresses, length);
     answer_text(client, answer, "200 OK", &text);
+}
+
+uint32_t client_pulled_samples(const struct client *client)
+{
+    return client->pull ? pull_samples(client->pull) : 0;
 }
 
 bool client_pulls(const struct client *client)

@@ -19,7 +19,7 @@ static struct pull_answer pull_as(struct client *client, const char *path, const
     const char *arguments[] = { argument };
     struct pull_answer answer;
 
-    client_pull(client, &(struct pull_request){ path, arguments, argument != NULL }, &answer);
+    client_pull(client, &(struct pull_request){ path, arguments, argument != NULL, 0, 0 }, &answer);
     return answer;
 }
 
@@ -144,6 +144,47 @@ static void samples_of_one_stack_and_thread_are_one_entry(void **state)
     assert_true(contains(&got, "isoscope 1.2.3"));
     values = take_apart(profile.last[1], profile.sizes[1]);
     assert_int_equal(values.counts[1], 1);
+    json_text_free(&got);
+    talk_end(&talk);
+}
+
+static void few_labels_are_the_process_and_no_threads(void **state)
+{
+    struct json_text got;
+    struct message profile, sample;
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    client_pull(talk.client,
+                &(struct pull_request){ "debug/pprof/profile", (const char *[]){ "labels=few" }, 1,
+                                        1, 3000 },
+                &(struct pull_answer){ 0 });
+    got = receive(&talk);
+    profile = take_apart(got.data, got.length);
+    sample = take_apart(profile.last[2], profile.sizes[2]);
+    assert_int_equal(sample.counts[3], 1);
+    assert_true(contains(&got, "process"));
+    assert_false(contains(&got, "worker"));
+    json_text_free(&got);
+    talk_end(&talk);
+}
+
+/* [from, until): samples are of 1000, 1500, 2000 and 2500 us. */
+static void a_window_that_has_passed_is_given_at_once(void **state)
+{
+    struct pull_request request = { "debug/pprof/profile", NULL, 0, 1000, 2000 };
+    struct pull_answer answer;
+    struct json_text got;
+    struct talk talk;
+
+    (void)state;
+    talk_begin(&talk);
+    client_pull(talk.client, &request, &answer);
+    got = receive(&talk);
+    assert_int_equal(take_apart(got.data, got.length).counts[2], 2);
+    assert_int_equal(take_apart(got.data, got.length).numbers[10], 1000000);
+    assert_int_equal(client_pulled_samples(talk.client), 2);
     json_text_free(&got);
     talk_end(&talk);
 }
@@ -348,6 +389,7 @@ static void wrong_words_are_named(void **state)
         assert_refused("debug/pprof/profile", wrong[i], "400 Bad Request",
                        "a whole number from 0 (all that is kept) to 600");
     assert_refused("debug/pprof/heap", "debug=1", "400 Bad Request", "debug is to be 0");
+    assert_refused("debug/pprof/heap", "labels=some", "400 Bad Request", "all or few");
     assert_refused("debug/pprof/trace", NULL, "404 Not Found", "there is no debug/pprof/trace");
     assert_refused("pprof/profile/x", NULL, "404 Not Found", "there is no pprof/profile/x");
 }
@@ -462,6 +504,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_profile_comes_when_its_seconds_have_passed),
         cmocka_unit_test(samples_of_one_stack_and_thread_are_one_entry),
+        cmocka_unit_test(few_labels_are_the_process_and_no_threads),
+        cmocka_unit_test(a_window_that_has_passed_is_given_at_once),
         cmocka_unit_test(allocations_and_what_lives_of_them_are_one_profile),
         cmocka_unit_test(what_is_not_sampled_is_said_in_a_valid_profile),
         cmocka_unit_test(the_window_ends_with_the_last_process),
