@@ -3,7 +3,7 @@
 
 # The command itself: what ./dev run installs is what a newcomer waits for.
 run_packages=(gcc libc6-dev cmake ninja-build pkgconf
-    libjansson-dev libdw-dev libelf-dev libiberty-dev zlib1g-dev libzstd-dev liblzma-dev libcapstone-dev libunwind-dev
+    libjansson-dev libdw-dev libelf-dev libiberty-dev zlib1g-dev libzstd-dev liblzma-dev libcapstone-dev libunwind-dev libcurl4-openssl-dev
     python3 python3-websocket python3-zstandard libc6-dbg) # the last: names for what libc does
 build_packages=("${run_packages[@]}" build-essential git libcmocka-dev
     python3-websockets python3-pytest python3-fastjsonschema)

@@ -5,6 +5,7 @@
 #include "../net/delay.h"
 #include "../net/loop.h"
 #include "../net/wake.h"
+#include "../push/push.h"
 #include "../run/run_dir.h"
 #include "../service/ending_signals.h"
 #include "../service/recording.h"
@@ -39,6 +40,7 @@ struct attaching {
     struct service_host host;
     struct shutdown *shutdown;
     struct recording *recording; /* NULL: nothing is */
+    struct push *push;           /* NULL: nothing is sent anywhere */
     struct delay *look;          /* every second */
     struct delay *leave;         /* --for */
     struct wake *over;           /* from the threads that sample */
@@ -89,6 +91,7 @@ static void finish(struct attaching *attaching, const char *reason, bool at_once
     attaching->count = 0;
     profile_sync(attaching->host.profile);
     attaching->reason = reason;
+    push_finish(attaching->push);
     if (at_once)
         shutdown_begin(attaching->shutdown, reason, true);
     if (attaching->recording)
@@ -231,6 +234,42 @@ static int record(struct attaching *attaching)
     return serve->recording.path ? recording_start(&attaching->recording, &plan) : 0;
 }
 
+/* Of the first one, by the kernel's word for it. */
+static void read_name(pid_t pid, char *out, size_t size)
+{
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+    snprintf(out, size, "process %d", (int)pid);
+    file = fopen(path, "re");
+    if (file && fgets(out, (int)size, file))
+        out[strcspn(out, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+static int push(struct attaching *attaching)
+{
+    const struct attach_options *options = attaching->options;
+    char name[32];
+    const struct push_plan plan = {
+        .options = &options->serve.push,
+        .program = name,
+        .stats = options->serve.stats,
+        .loop = attaching->host.loop,
+        .web = attaching->host.web,
+        .service = attaching->host.service,
+    };
+    int status;
+
+    read_name(options->pids[0], name, sizeof(name));
+    status = push_start(&attaching->push, &plan);
+    if (options->pid_count == 1)
+        push_tell_pid(attaching->push, options->pids[0]);
+    return status;
+}
+
 static int watch(struct attaching *attaching)
 {
     static const struct io_watch_events events = { .ready = signal_came };
@@ -266,7 +305,8 @@ static int announce(const struct attaching *attaching)
 
 static int run_loop(struct attaching *attaching)
 {
-    while (!shutdown_done(attaching->shutdown) || recording_runs(attaching->recording))
+    while (!shutdown_done(attaching->shutdown) || recording_runs(attaching->recording) ||
+           push_runs(attaching->push))
         if (loop_step(attaching->host.loop) < 0) {
             log_line("the service's loop failed: %s", strerror(errno));
             return STATUS_FAILED;
@@ -290,7 +330,8 @@ static int open_host(struct attaching *attaching)
 
 static int serve_attached(struct attaching *attaching)
 {
-    if (open_host(attaching) < 0 || watch(attaching) < 0 || record(attaching) < 0)
+    if (open_host(attaching) < 0 || watch(attaching) < 0 || record(attaching) < 0 ||
+        push(attaching) < 0)
         return STATUS_FAILED;
     if (!attach_all(attaching))
         return STATUS_NOTHING;
@@ -303,10 +344,12 @@ static void close_all(struct attaching *attaching)
     for (size_t i = 0; i < attaching->count; i++)
         attached_free(attaching->list[i]);
     recording_free(attaching->recording);
+    push_stop(attaching->push);
     service_host_close(&attaching->host);
     delay_free(attaching->look);
     delay_free(attaching->leave);
     wake_free(attaching->over);
+    push_free(attaching->push);
     shutdown_free(attaching->shutdown);
     run_dir_free(attaching->dir);
 }

@@ -81,10 +81,12 @@ static const struct option_rows attach_words = ROWS(attach_rows), more_words = R
                                 end_words = ROWS(end_rows), help_words = ROWS(help_rows);
 
 #define SERVE offsetof(struct attach_options, serve)
+#define PUSH  offsetof(struct attach_options, serve.push)
 static const struct option_part parts[] = {
     { &attach_words, 0 },     { &clock_words, SERVE },     { &more_words, 0 },
     { &naming_words, SERVE }, { &recording_words, SERVE }, { &listen_words, SERVE },
-    { &end_words, 0 },        { &client_words, SERVE },    { &help_words, 0 },
+    { &end_words, 0 },        { &client_words, SERVE },    { &push_words, PUSH },
+    { &help_words, 0 },
 };
 static const struct option_table table = { "isoscope attach", parts, sizeof(parts) / sizeof(*parts),
                                            true };
@@ -145,5 +147,7 @@ int attach_options_parse(struct attach_options *out, int argc, char **argv, char
         snprintf(error, error_size, "no process given: isoscope attach PID");
         return -ISOSCOPE_INVALID;
     }
+    if (push_options_agree(&out->serve.push, error, error_size) < 0)
+        return -ISOSCOPE_INVALID;
     return serve_words_agree(&out->serve, error, error_size);
 }

@@ -44,7 +44,9 @@ void http_call_begin(struct session *session, const struct http_request *request
 int http_call_pull(struct session *session, const struct http_request *request,
                    const struct http_outcome *pull)
 {
-    const struct pull_request asked = { pull->method, pull->arguments, pull->argument_count };
+    const struct pull_request asked = { .path = pull->method,
+                                        .arguments = pull->arguments,
+                                        .argument_count = pull->argument_count };
     struct pull_answer answer;
 
     session->chunked = request->minor >= 1;

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include "../console/option_table.h"
+#include "../push/push_options.h"
 #include "../service/serve_words.h"
 #include "../service/stall_options.h"
 
@@ -112,12 +113,13 @@ static const struct option_rows sampling_words = ROWS(sampling), running_words =
                                 help_words = ROWS(helping);
 
 #define SERVE offsetof(struct run_options, serve)
+#define PUSH  offsetof(struct run_options, serve.push)
 
 static const struct option_part run_parts[] = {
     { &clock_words, SERVE },  { &sampling_words, 0 },      { &naming_words, SERVE },
     { &stall_words, SERVE },  { &recording_words, SERVE }, { &running_words, 0 },
     { &listen_words, SERVE }, { &serving_words, 0 },       { &client_words, SERVE },
-    { &help_words, 0 },
+    { &push_words, PUSH },    { &help_words, 0 },
 };
 
 static const struct option_part record_parts[] = {
@@ -185,6 +187,8 @@ int options_parse(struct run_options *out, int argc, char **argv, char *error, s
     if (record && !out->serve.recording.path && name_recording(out, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
     if (stall_options_agree(&out->serve.host.stalls, error, error_size) < 0)
+        return -ISOSCOPE_INVALID;
+    if (push_options_agree(&out->serve.push, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
     return serve_words_agree(&out->serve, error, error_size);
 }

@@ -6,6 +6,7 @@
 #include "../net/delay.h"
 #include "../net/loop.h"
 #include "../net/web.h"
+#include "../push/push.h"
 #include "heard_output.h"
 #include "service_host.h"
 #include "shutdown.h"
@@ -34,6 +35,7 @@ struct serving {
     struct service_host host;
     struct shutdown *shutdown;
     struct recording *recording; /* NULL: nothing is */
+    struct push *push;           /* NULL: nothing is sent anywhere */
     struct heard_output *output; /* NULL: it is not captured */
     struct stall_watch *stalls;  /* NULL: nothing is to be done about them */
     struct stall_settle *settle; /* the program's end */
@@ -126,6 +128,7 @@ static void program_ended(struct serving *serving, const struct profile_exit *en
     if (serving->options->keep && !serving->options->quiet)
         say_kept(end->wait_status);
     serving->failed = end->wait_status != 0;
+    push_finish(serving->push);
     if (serving->recording || serving->stalls)
         stall_settle_begin(serving->settle, serving->stalls != NULL);
     else
@@ -135,6 +138,7 @@ static void program_ended(struct serving *serving, const struct profile_exit *en
 static void leave_now(struct serving *serving, const char *reason)
 {
     serving->leaving = true;
+    push_finish(serving->push);
     stall_settle_stop(serving->settle);
     stall_watch_stop(serving->stalls);
     shutdown_begin(serving->shutdown, reason, true);
@@ -186,6 +190,7 @@ static int await_start(struct serving *serving)
     if (!link_hear(serving->link, &message) || message.word != LINK_STARTED)
         return -ISOSCOPE_NOT_FOUND; /* isoscope has said why */
     profile_await_exit(serving->host.profile, message.exit.pid);
+    push_tell_pid(serving->push, message.exit.pid);
     return 0;
 }
 
@@ -209,7 +214,7 @@ static int watch(struct serving *serving, int output)
 static int run_loop(struct serving *serving)
 {
     while (!shutdown_done(serving->shutdown) || recording_runs(serving->recording) ||
-           stall_watch_runs(serving->stalls))
+           stall_watch_runs(serving->stalls) || push_runs(serving->push))
         if (loop_step(serving->host.loop) < 0) {
             log_line("the service's loop failed: %s", strerror(errno));
             return STATUS_FAILED;
@@ -235,6 +240,23 @@ static int record(struct serving *serving)
     return plan.options->path ? recording_start(&serving->recording, &plan) : 0;
 }
 
+static int push(struct serving *serving)
+{
+    const struct feed_settings *settings = &serving->options->host.profile.settings;
+    const struct push_plan plan = {
+        .options = &serving->options->push,
+        .program = serving->program,
+        .allocations = settings->allocation_bytes,
+        .locks = settings->lock_us,
+        .stats = serving->options->stats,
+        .loop = serving->host.loop,
+        .web = serving->host.web,
+        .service = serving->host.service,
+    };
+
+    return push_start(&serving->push, &plan);
+}
+
 static int watch_stalls(struct serving *serving)
 {
     struct service_host *host = &serving->host;
@@ -253,10 +275,12 @@ static void close_all(struct serving *serving)
 {
     recording_free(serving->recording);
     stall_watch_stop(serving->stalls);
+    push_stop(serving->push);
     service_host_close(&serving->host);
     heard_output_free(serving->output);
     delay_free(serving->notice);
     stall_settle_free(serving->settle);
+    push_free(serving->push);
     stall_watch_free(serving->stalls);
     shutdown_free(serving->shutdown);
 }
@@ -270,7 +294,8 @@ int serve(const struct serve_plan *plan)
 
     prctl(PR_SET_NAME, SERVE_NAME);
     if (open_host(&serving, plan) == 0 && watch(&serving, plan->output) == 0 &&
-        watch_stalls(&serving) == 0 && record(&serving) == 0 && announce(&serving) == 0)
+        watch_stalls(&serving) == 0 && record(&serving) == 0 && push(&serving) == 0 &&
+        announce(&serving) == 0)
         status = await_start(&serving) < 0 ? STATUS_OK : run_loop(&serving);
     close_all(&serving);
     return status;

@@ -14,6 +14,7 @@
 
 #include "recording.h"
 #include "service_host.h"
+#include "../push/push_options.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -25,6 +26,7 @@ enum { SERVE_SOCKET_BYTES = 108 }; /* what a sockaddr_un holds */
 struct serve_options {
     struct service_host_options host; /* all but feed_path */
     struct recording_options recording;
+    struct push_options push;
     bool keep;                       /* serve on after the program has ended */
     bool quiet;                      /* no listening line */
     bool stats;                      /* tell what the sampling did when the program has ended */

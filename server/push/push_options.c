@@ -1,0 +1,121 @@
+#include "push_options.h"
+
+#include "../../sampler/include/isoscope/isoscope.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { SECONDS_DEFAULT = 10, QUEUE_MIB_DEFAULT = 64 };
+
+static int take_url(void *all, const char *url, char *error, size_t error_size)
+{
+    struct push_options *options = all;
+
+    options->wanted = true;
+    return push_target_read(&options->target, url, error, error_size);
+}
+
+static int take_label(void *labels, const char *text, char *error, size_t error_size)
+{
+    return push_label_read(labels, text, error, error_size);
+}
+
+static int take_headers(void *field, const char *path, char *error, size_t error_size)
+{
+    if (access(path, R_OK) < 0) {
+        snprintf(error, error_size, "'%s': %s", path, strerror(errno));
+        return -ISOSCOPE_INVALID;
+    }
+    *(const char **)field = path;
+    return 0;
+}
+
+/* Absolute: it is said to the user, who may be elsewhere by then. */
+static int take_folder(void *field, const char *path, char *error, size_t error_size)
+{
+    char folder[PATH_MAX] = "";
+    int length;
+
+    if (!path[0] || (path[0] != '/' && !getcwd(folder, sizeof(folder)))) {
+        snprintf(error, error_size, "'%s' is no folder's name", path);
+        return -ISOSCOPE_INVALID;
+    }
+    length = snprintf(field, PATH_MAX, "%s%s%s", folder, path[0] == '/' ? "" : "/", path);
+    if (length < PATH_MAX - 64) /* room for what stands in it */
+        return 0;
+    snprintf(error, error_size, "'%.80s...' is too long", path);
+    return -ISOSCOPE_INVALID;
+}
+
+#define AT(field) .offset = offsetof(struct push_options, field)
+
+static const struct option_row rows[] = {
+    { "push", .kind = OPTION_TAKEN, .take = take_url, .group = "Push", .value = "URL",
+      .help = "send profiles to a Pyroscope: http://HOST:4040, or an address that ends in /ingest "
+              "or /push.v1.PusherService/Push. Every 10 seconds CPU time; with --alloc and --lock "
+              "these too" },
+    { "push-label", .kind = OPTION_TAKEN, AT(labels), .take = take_label, .value = "NAME=VALUE",
+      .help = "a label of what is pushed. service_name is the program's name where it is not "
+              "given. Repeatable" },
+    { "push-headers", .kind = OPTION_TAKEN, AT(headers), .take = take_headers, .value = "FILE",
+      .help = "HTTP headers to send along, one in a line: a tenant, a password" },
+    { "push-window", .kind = OPTION_UINT32, AT(seconds), .least = 1, .most = 600,
+      .initial = SECONDS_DEFAULT, .value = "S", .means = "a number of seconds",
+      .help = "seconds in each profile, {range} (default: {default})" },
+    { "push-queue", .kind = OPTION_TAKEN, AT(folder), .take = take_folder, .value = "DIR",
+      .help = "where profiles wait while the receiver is down, also for a later run (default: "
+              "isoscope/push in $XDG_STATE_HOME or ~/.local/state)" },
+    { "push-queue-size", .kind = OPTION_MIB, AT(queue_bytes), .least = 1, .most = 65536,
+      .initial = QUEUE_MIB_DEFAULT, .value = "MIB", .means = "a number of MiB",
+      .help = "room there, {range} MiB (default: {default}). The oldest profiles are dropped first"
+              ", and those older than an hour" },
+};
+const struct option_rows push_words = { rows, sizeof(rows) / sizeof(*rows) };
+
+/* Of a target of its own: what waits for one receiver must not go to another. */
+static uint64_t number_of(const char *url)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *url; url++)
+        hash = (hash ^ (uint8_t)*url) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static bool find_default(char folder[PATH_MAX])
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+    if (state && state[0] == '/')
+        return snprintf(folder, PATH_MAX, "%s/isoscope/push", state) < PATH_MAX - 64;
+    return home && home[0] == '/' &&
+           snprintf(folder, PATH_MAX, "%s/.local/state/isoscope/push", home) < PATH_MAX - 64;
+}
+
+int push_options_agree(struct push_options *options, char *error, size_t error_size)
+{
+    size_t length;
+
+    if (!options->wanted) {
+        if (!options->labels.count && !options->headers && !options->folder[0])
+            return 0;
+        snprintf(error, error_size, "--push-%s is of --push URL",
+                 options->labels.count ? "label"
+                 : options->headers    ? "headers"
+                                       : "queue");
+        return -ISOSCOPE_INVALID;
+    }
+    if (!options->folder[0] && !find_default(options->folder)) {
+        snprintf(error, error_size,
+                 "$HOME names no folder for what is to be pushed: give one with "
+                 "--push-queue DIR");
+        return -ISOSCOPE_INVALID;
+    }
+    length = strlen(options->folder);
+    snprintf(options->folder + length, sizeof(options->folder) - length, "/%016" PRIx64,
+             number_of(options->target.url));
+    return 0;
+}

@@ -1,0 +1,241 @@
+"""`--push`: profiles of each window at an engine, and engines that are dead, slow, busy, elsewhere or mad."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from harness import ISOSCOPE, Client, attached, end, service_of, until, workload
+from mock_engine import Answer, Engine, Request, dead_port
+from pulled import Pulled, sums_of
+
+SPIN = workload("spin_two_to_one")
+API = "/push.v1.PusherService/Push"
+
+
+@pytest.fixture
+def queue(tmp_path) -> Path:
+    return tmp_path / "queue"
+
+
+def words(engine_url: str, queue: Path, *more: str) -> list[str]:
+    return ["--push", engine_url, "--push-window", "1", "--push-queue", str(queue), *more]
+
+
+def pushed(engine_url: str, queue: Path, *more: str, command=(SPIN, "1.5")) -> subprocess.CompletedProcess:
+    """A whole run."""
+    return subprocess.run([ISOSCOPE, "run", "--quiet", *words(engine_url, queue, *more), "--", *command],
+                          capture_output=True, text=True, timeout=120)
+
+
+def waiting(queue: Path) -> list[str]:
+    return sorted(path.name for path in queue.glob("*/*.pprof"))
+
+
+def profile_of(request: Request) -> Pulled:
+    return Pulled(request.body)
+
+
+def sums(requests: list[Request], kind: str) -> tuple[Counter, Counter]:
+    """Over all windows."""
+    own, total = Counter(), Counter()
+    for request in requests:
+        one, other = profile_of(request).sums(kind)
+        own += one
+        total += other
+    return own, total
+
+
+def series(name: str) -> tuple[str, dict[str, str]]:
+    """service{a=b,c=d}"""
+    service, _, labels = name.rstrip("}").partition("{")
+    return service, dict(one.split("=") for one in labels.split(","))
+
+
+def test_all_windows_together_have_the_samples_of_the_python_client(queue):
+    with Engine() as engine, service_of([SPIN, "3"], *words(engine.url, queue)) as service:
+        service.wait_for_end()
+        with Client(service.uri) as client:
+            profile = client.profile()
+        counts = sums_of(profile, lambda _: 1)
+        until(lambda: sum(sums(engine.requests, "samples")[0].values()) >= sum(counts[0].values()), "the last window")
+        requests = engine.requests
+    assert len(requests) >= 3
+    assert sums(requests, "samples") == counts
+    rounding = len(profile) * 500
+    for name, us in sums_of(profile, profile.weights_us.__getitem__)[1].items():
+        assert abs(sums(requests, "cpu")[1][name] - us * 1000) <= rounding
+    windows = [profile_of(one) for one in requests]
+    for before, after in zip(windows, windows[1:]):
+        assert after.time_ns - before.time_ns == pytest.approx(before.duration_ns, abs=2_000_000)
+    assert waiting(queue) == []
+
+
+def test_ingest_gets_labels_times_and_a_profile_as_the_body(queue):
+    with Engine() as engine:
+        done = pushed(engine.url, queue, "--push-label", "env=test", "--push-label", "zone=a b")
+        (first, *_) = engine.requests
+    assert (done.returncode, done.stderr) == (0, "")
+    assert first.path == "/ingest"
+    assert first.headers["Content-Type"] == "application/octet-stream"
+    assert (first.query["format"], first.query["spyName"]) == ("pprof", "isoscope")
+    service, labels = series(first.query["name"])
+    assert service == "spin_two_to_one"
+    assert set(labels) == {"env", "zone", "host", "pid"} and labels["zone"] == "a b"
+    pulled = profile_of(first)
+    begin = pulled.time_ns / 1e9
+    assert int(first.query["from"]) <= begin <= begin + pulled.duration_ns / 1e9 <= int(first.query["until"]) + 1
+    # A label that is another in each thread would be a series of its own at the engine.
+    assert {key for sample in pulled.samples for key in pulled.labels(sample)} == {"process"}
+
+
+def test_the_push_api_gets_json_and_the_users_headers(queue, tmp_path):
+    headers = tmp_path / "headers"
+    headers.write_text("X-Scope-OrgID: team\nAuthorization: Basic dTpw\n")
+    with Engine() as engine:
+        pushed(engine.url + API, queue, "--push-headers", str(headers), "--push-label", "service_name=shop")
+        (first, *_) = engine.requests
+    assert (first.path, first.headers["Content-Type"]) == (API, "application/json")
+    assert (first.headers["X-Scope-OrgID"], first.headers["Authorization"]) == ("team", "Basic dTpw")
+    (one,) = json.loads(first.body)["series"]
+    labels = {label["name"]: label["value"] for label in one["labels"]}
+    assert (labels["__name__"], labels["service_name"]) == ("process_cpu", "shop")
+    (sample,) = one["samples"]
+    assert Pulled(base64.b64decode(sample["rawProfile"], validate=True)).samples
+
+
+def test_each_kind_that_is_sampled_is_a_profile_of_its_own(queue):
+    with Engine() as engine:
+        pushed(engine.url + API, queue, "--alloc=4096", "--lock=10", command=[workload("allocates"), "leaks"])
+        pushed(engine.url + API, queue, "--lock=10", command=[workload("waits_for_locks"), "kinds"])
+        names = {label["value"] for one in engine.requests for label in json.loads(one.body)["series"][0]["labels"]
+                 if label["name"] == "__name__"}
+    assert names >= {"process_cpu", "memory", "mutex"}
+
+
+def test_a_program_that_runs_already_is_pushed_under_its_name(queue):
+    program = subprocess.Popen([SPIN, "30"])
+    try:
+        with Engine() as engine, attached(program.pid, *words(engine.url, queue)):
+            until(lambda: engine.requests, "a profile")
+            service, labels = series(engine.requests[0].query["name"])
+            pulled = profile_of(engine.requests[0])
+        assert service == "spin_two_to_one" and labels["pid"] == str(program.pid)
+        assert pulled.sums("samples")[1]["main"] > 0
+    finally:
+        end(program)
+
+
+# Engines in trouble
+
+
+def test_a_dead_engine_costs_the_program_nothing_and_a_later_run_sends_what_waits(queue):
+    port = dead_port()
+    url = f"http://127.0.0.1:{port}"
+    begun = time.monotonic()
+    done = pushed(url, queue, command=("sh", "-c", f"{SPIN} 1.5; exit 3"))
+    assert done.returncode == 3
+    assert time.monotonic() - begun < 20
+    assert "profiles wait in" in done.stderr and f"{queue}/" in done.stderr
+    waited = waiting(queue)
+    assert len(waited) >= 2
+    with Engine(port=port) as engine:
+        pushed(url, queue, command=("true",))
+        times = [profile_of(one).time_ns for one in engine.requests]
+    assert len(times) >= len(waited) and times == sorted(times)  # the oldest first
+    assert waiting(queue) == []
+
+
+def test_one_that_never_answers_holds_nothing_up(queue):
+    with Engine(Answer(seconds=1000)) as engine:
+        begun = time.monotonic()
+        done = pushed(engine.url, queue)
+        assert time.monotonic() - begun < 1.5 + 5 + 10  # the program, our patience, a busy machine
+    assert done.returncode == 0
+    assert waiting(queue) and re.search(r"[1-9] wait in", done.stderr)
+
+
+def test_a_busy_one_is_left_alone_for_as_long_as_it_asks(queue):
+    with Engine(Answer(429, {"Retry-After": "3"})) as engine, service_of([SPIN, "1000"], *words(engine.url, queue)):
+        until(lambda: engine.requests, "a profile")
+        engine.answer = Answer()
+        until(lambda: len(engine.requests) > 1, "another try")
+        first, second = engine.requests[:2]
+        assert second.at - first.at >= 3
+        assert second.body == first.body
+        until(lambda: not waiting(queue), "the rest")
+
+
+def test_trouble_is_said_once_and_its_end_too(queue, tmp_path):
+    said = tmp_path / "said"
+    with Engine(Answer(503)) as engine, said.open("w") as out:
+        with service_of([SPIN, "1000"], *words(engine.url, queue), stderr=out):
+            until(lambda: len(engine.requests) > 2, "three tries")
+            engine.answer = Answer()
+            until(lambda: "answers again" in said.read_text(), "its end")
+            until(lambda: not waiting(queue), "the rest")
+    text = said.read_text()
+    assert text.count("answers with status 503; profiles wait in") == 1
+    assert text.count("answers again") == 1
+
+
+@pytest.mark.parametrize("raw", [b"", b"\0\xff garbage\r\n\r\n", b"HTTP/1.1 20", b"SSH-2.0-x\r\n",
+                                 b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"],
+                         ids=["nothing", "bytes", "half", "ssh", "half a body"])
+def test_an_answer_that_is_none_is_trouble_and_no_loss(queue, raw):
+    with Engine(Answer(raw=raw)) as engine, service_of([SPIN, "1000"], *words(engine.url, queue)):
+        until(lambda: engine.requests, "a profile")
+        engine.answer = Answer()
+        until(lambda: any(one.body == engine.requests[0].body for one in engine.requests[1:]), "the same again")
+
+
+def test_an_answer_without_end_is_broken_off_and_its_status_holds(queue):
+    with Engine(Answer(endless=True)) as engine:
+        with service_of([SPIN, "1000"], *words(engine.url, queue)):
+            until(lambda: len(engine.requests) > 2, "three profiles")
+        bodies = [one.body for one in engine.requests]
+    assert len(set(bodies)) == len(bodies)
+
+
+def test_a_redirect_is_not_followed_and_said(queue):
+    with Engine() as elsewhere, Engine(Answer(302, {"Location": f"{elsewhere.url}/ingest"})) as engine:
+        done = pushed(engine.url, queue)
+        assert engine.requests and not elsewhere.requests
+    assert "answers with status 302: it is elsewhere; give that address" in done.stderr
+    assert waiting(queue) == [] and re.search(r"[1-9] refused", done.stderr)
+
+
+def test_what_is_refused_is_dropped_counted_and_said_once_with_the_reason(queue):
+    with Engine(Answer(422, body=b"too many samples\nmore")) as engine:
+        done = pushed(engine.url, queue)
+    assert done.returncode == 0
+    assert done.stderr.count("answers with status 422: too many samples. Such profiles are dropped") == 1
+    assert re.search(rf"0 profiles sent; 0 wait in .*, {len(engine.requests)} refused", done.stderr)
+
+
+def test_a_queue_that_cannot_be_written_is_said_before_the_program_runs(tmp_path):
+    (tmp_path / "file").write_text("")
+    mark = tmp_path / "ran"
+    done = pushed("http://127.0.0.1:1", tmp_path / "file", command=("touch", str(mark)))
+    assert done.returncode == 125 and "cannot make" in done.stderr
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("given, told", [
+    (["--push", "localhost:4040"], "--push: 'localhost:4040' does not begin with http://HOST"),
+    (["--push", "http://u:p@h"], "put it into --push-headers FILE"),
+    (["--push", "http://h/x"], "/push.v1.PusherService/Push"),
+    (["--push-label", "a=b"], "--push-label is of --push URL"),
+    (["--push", "http://h", "--push-label", "a"], "'a' is not NAME=VALUE"),
+    (["--push", "http://h", "--push-headers", "/no/such"], "--push-headers: '/no/such': No such file"),
+    (["--push", "http://h", "--push-window", "0"], "--push-window"),
+])  # fmt: skip
+def test_wrong_words_are_named(given, told):
+    done = subprocess.run([ISOSCOPE, "run", *given, "--", "true"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and told in done.stderr
