@@ -20,7 +20,7 @@ SECONDS = "2"
 # Word of the program: the kind of finding, the function that it has to name, its least and greatest share.
 PLANTED = {
     "hot": ("cpu", "score_rows", 0.50, 0.95),  # four fifths; the band is checked, too
-    "convoy": ("lock", "update_table", 0.30, 1.0),
+    "convoy": ("lock", "update_table", 0.15, 1.0),  # on a busy machine they wait for a processor, too
     "stalls": ("stall", "write_journal", 0.20, 1.0),
     "churn": ("allocation", "build_words", 0.50, 1.0),
     "io": ("io", "read_records", 0.50, 1.0),
@@ -124,6 +124,35 @@ def test_a_command_is_run_with_all_that_is_looked_at_and_keeps_its_status():
     assert finding["command"][:4] == ["isoscope", "bottomup", "--kind=alloc", "--unit=bytes"]
     done = explain("--", "sh", "-c", f"{workload('planted')} hot {SECONDS}; exit 7")
     assert done.returncode == 7 and "CPU time: score_rows" in done.stdout
+
+
+@measured
+@pytest.mark.parametrize("mode", ["wall", "cpu"])
+def test_a_convoys_lock_and_holders_are_named_where_waits_are_sampled(mode, tmp_path):
+    with profiled([workload("planted"), "convoy", SECONDS], "--lock", "--mode", mode) as service:
+        report = told(service.uri)
+        check_planted(report, "convoy")
+        finding = next(one for one in report["findings"] if one["kind"] == "lock")
+        locks = json.loads(subprocess.run([ISOSCOPE, "locks", "--json", service.uri], capture_output=True, text=True,
+                                          timeout=DEADLINE_S, check=True).stdout)  # fmt: skip
+        runs_its_commands(report, tmp_path, ISOSCOPE_URI=service.uri)
+    (lock,) = locks["locks"]
+    evidence = "\n".join(finding["evidence"])
+    assert finding["title"] == "lock waits: update_table for table_lock"
+    assert f"threads waited for locks {lock['waitedMicros'] / 1e6:,.2f} s ± " in evidence
+    assert f"for table_lock (planted) (mutex); the longest wait {lock['longestMicros'] / 1000:,.1f} ms" in evidence
+    first = max(lock["holders"], key=lambda one: one["waitedMicros"])
+    assert f"held by updates ({first['tid']}) {100 * first['waitedMicros'] / lock['waitedMicros']:.1f} %" in evidence
+    assert "whoever had it was mostly in update_table (planted) at " in evidence
+    assert finding["command"] == ["isoscope", "locks"]
+
+
+@measured
+def test_a_command_is_run_with_its_waits_for_locks_sampled():
+    report = told("--lock", "--mode", "cpu", "--", workload("planted"), "convoy", SECONDS)
+    check_planted(report, "convoy")
+    finding = next(one for one in report["findings"] if one["kind"] == "lock")
+    assert finding["command"][:3] == ["isoscope", "locks", "--mode"] and finding["of"].startswith("of the time that threads ran")
 
 
 @measured

@@ -13,7 +13,7 @@ from typing import Any, Optional
 from isoscope import Function, Library, Process, Profile
 from isoscope.explain.facts import Facts
 from isoscope.explain.known_calls import _BY_NAME
-from isoscope.model import ALLOC, TIME
+from isoscope.model import ALLOC, LOCK, TIME
 
 APP = Library("libraries/1", "file:///opt/app", "app", "/opt/app")
 LIBC = Library("libraries/2", "file:///lib/libc.so.6", "libc.so.6", "/lib/libc.so.6", system=True)
@@ -30,19 +30,19 @@ class Run:
         self.wall, self.late = wall, late
         self.functions: dict[str, Function] = {}
         self.clocks: dict[str, int] = {}
-        self.alloc: Optional[Profile] = None
+        self.others: dict[str, Profile] = {}
 
     def function(self, name: str, **more: Any) -> Function:
         library = LIBC if name in _BY_NAME or name.startswith(("__", "operator ")) else APP
         told = {"library": library, "kind": "Native", "file": "/src/app.c" if library is APP else "", **more}
         return self.functions.setdefault(name, Function(f"functions/{len(self.functions)}", name, **told))
 
-    def node(self, stack: str) -> int:
-        node = 0
+    def node(self, stack: str, profile: Optional[Profile] = None) -> int:
+        profile, node = self.profile if profile is None else profile, 0
         for call in stack.split(">"):
             for depth, part in enumerate(call.split("|")):
                 name, _, line = part.rpartition(":") if part.rpartition(":")[2].isdecimal() else (part, "", "0")
-                node = self.profile.node(node, self.profile.frame(self.function(name), int(line), depth > 0))
+                node = profile.node(node, profile.frame(self.function(name), int(line), depth > 0))
         return node
 
     def add(self, stack: str, state: str = "Running", samples: int = 1, *, thread: str = "main",
@@ -60,10 +60,24 @@ class Run:
         return self
 
     def allocations(self, run: Run) -> Run:
-        self.alloc = run.profile
+        self.others[ALLOC] = run.profile
+        return self
+
+    def wait_for(self, stack: str, what: str, ms: int, *, holder: int = 0, waits: float = 1.0, thread: str = "main",
+                 kind: str = LOCK) -> Run:  # fmt: skip
+        """A wait that was sampled, at the thread's clock; threads count from 42 on, in the order of their names."""
+        profile = self.others.setdefault(kind, Profile(kind=kind))
+        self.others.setdefault(LOCK, Profile(kind=LOCK))
+        node = self.node(stack, profile)
+        node = profile.node(node, profile.frame(self.function(what)))
+        number = profile.thread(PROCESS, 42 + list(self.clocks).index(thread), thread)
+        profile.objects.append(waits)
+        profile.waited_for.append("mutex" if kind == LOCK else "futex")
+        profile.holders.append(holder)
+        profile.add_sample(self.clocks[thread], number, node, weight_us=round(1000 * ms * waits), state="Lock")
         return self
 
     def facts(self, **more: Any) -> Facts:
-        profiles = {TIME: self.profile, **({ALLOC: self.alloc} if self.alloc is not None else {})}
+        profiles = {TIME: self.profile, **self.others}
         span_us = self.profile.last_us - self.profile.first_us
         return Facts(**{"profiles": profiles, "span_us": span_us, "has_waits": self.wall, **more})

@@ -155,6 +155,7 @@ def test_budgets_decide_the_status(saved, tmp_path, content, status, capsys):
         (["-o", "report.pdf"], "its ending says no format; there are: .txt, .md, .xml, .json"),
         (["--format", "html"], "invalid choice: 'html'"),
         (["--alloc"], "--alloc needs `-- COMMAND`"),
+        (["--lock"], "--lock needs `-- COMMAND`"),
         (["--mode", "wall"], "--mode needs `-- COMMAND`"),
         (["other.json"], "explain takes SOURCE; unexpected: 'other.json'"),
         (["--budgets", "x"], "--budgets is not an option of isoscope explain; did you mean --budget?"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Iterable, NamedTuple
 
-_Z = 1.96  # 19 of 20
+Z = 1.96  # 19 of 20
 
 
 class Share(NamedTuple):
@@ -28,8 +28,8 @@ def share(part: float, whole: float, samples: float) -> Share:
     if whole <= 0 or samples <= 0:
         return EXACT_NONE
     value = min(1.0, part / whole)
-    square = _Z * _Z / samples
-    return Share(value, _Z / (1 + square) * sqrt(value * (1 - value) / samples + square / (4 * samples)))
+    square = Z * Z / samples
+    return Share(value, Z / (1 + square) * sqrt(value * (1 - value) / samples + square / (4 * samples)))
 
 
 def effective(weights: Iterable[int]) -> float:

@@ -39,6 +39,11 @@ def below(name: str) -> Check:
     return Check("tree", ("--group=state", f"--focus=^{re.escape(name)}$"))
 
 
+def locks() -> Check:
+    """Who waits for which, and who has them."""
+    return Check("locks")
+
+
 def stall(number: int) -> Check:
     return Check("stalls", last=(str(number),))
 

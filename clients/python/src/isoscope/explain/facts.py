@@ -19,16 +19,19 @@ from ..client import Client
 from ..errors import RpcError
 from ..model import Process
 from ..operations import METHOD_NOT_FOUND
-from ..model import ALLOC, TIME
+from ..model import ALLOC, LOCK, TIME, WAIT
 from ..profile import Profile
 from ..stalls import LoopStats, Stall
 from .known_calls import of_nodes
+from .lock_samples import LockWaits, lock_waits
 
 RUNNING, RUNNABLE = "Running", "Runnable"
 
 # Kinds of samples beside those of time, and by which flags a service has them. A further kind is a further row.
 _OTHER_KINDS: dict[str, Callable[[Mapping[str, str]], bool]] = {
     ALLOC: lambda flags: flags.get("profile_alloc", "0") != "0",
+    LOCK: lambda flags: flags.get("profile_lock", "0") != "0",
+    WAIT: lambda flags: flags.get("profile_lock", "0") != "0",
 }
 
 
@@ -48,6 +51,10 @@ class Facts:
     @property
     def allocations(self) -> Optional[Profile]:
         return self.profiles.get(ALLOC)
+
+    @cached_property
+    def locks(self) -> Optional[LockWaits]:
+        return lock_waits(self.profiles.get(LOCK), self.profiles.get(WAIT), self.time)
 
     @cached_property
     def calls(self) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Iterator, Optional
 
 from ..stalls import words as stall_words
 from ..text import counted, size
-from .blocked import FILE_LEAST, LOCK_LEAST, OF, files, locks, noticed
+from .blocked import FILE_LEAST, LOCK_LEAST, OF, OF_RUNNING, files, locks, noticed, waited_for_locks
 from .chance import Share, share
 from .cpu import BUSY_LEAST, CHURN_LEAST, HOT_LEAST, CpuTime, allocated_bytes, churn, hot
 from .facts import Facts
@@ -38,11 +38,11 @@ class Reading:
 
 def reading_of(facts: Facts) -> Reading:
     cpu, waits = CpuTime(facts), waits_of(facts)
-    found = [*hot(cpu), *churn(cpu, facts), *late(facts)]
+    found = [*hot(cpu), *churn(cpu, facts), *late(facts), *locks(facts, waits)]
     if waits is not None:
-        found += [*locks(facts, waits), *files(facts, waits)]
+        found += files(facts, waits)
     found.sort(key=lambda finding: -finding.rank)
-    looked_at = [*_cpu(cpu, facts), *_waits(facts, waits), _stalls(facts), _allocations(facts)]
+    looked_at = [*_cpu(cpu, facts), *_waits(facts, waits), *_locks(facts), _stalls(facts), _allocations(facts)]
     unsure = list(_unsure(cpu, facts, waits))
     return Reading(found[:FINDINGS_MAX], len(found[FINDINGS_MAX:]), looked_at, not _is_blurred(cpu), unsure)
 
@@ -79,7 +79,11 @@ def _cpu(cpu: CpuTime, facts: Facts) -> Iterator[Sentence]:
 
 def _waits(facts: Facts, waits: Optional[Waits]) -> Iterator[Sentence]:
     if waits is None:
-        yield ("waits: not sampled; `isoscope run --mode wall` samples threads that wait, too",)
+        other = ""
+        if facts.locks is not None:
+            other = " for anything but locks"
+            yield (f"waits for locks: {_told(waited_for_locks(facts, None))} {OF_RUNNING} (from {100 * LOCK_LEAST:g} % on)",)
+        yield (f"waits{other}: not sampled; `isoscope run --mode wall` samples threads that wait, too",)
         return
     if waits.needed < SAMPLES_LEAST:
         yield ("waits: threads did nothing but wait for work",)
@@ -87,6 +91,13 @@ def _waits(facts: Facts, waits: Optional[Waits]) -> Iterator[Sentence]:
     for name, nodes, least in (("locks", waits.locks, LOCK_LEAST), ("files, pipes and peers", waits.files, FILE_LEAST)):
         yield (f"waits for {name}: {_told(share(sum(nodes.values()), waits.needed, waits.needed))} {OF} "
                f"(from {100 * least:g} % on)",)  # fmt: skip
+
+
+def _locks(facts: Facts) -> Iterator[Sentence]:
+    if facts.locks is not None and not facts.locks.locks:
+        yield ("locks: no thread was seen waiting for one",)
+    elif facts.locks is not None:
+        yield (f"{counted(len(facts.locks.locks), 'lock')} waited for: {facts.locks.told}",)
 
 
 def _stalls(facts: Facts) -> Sentence:

@@ -35,6 +35,7 @@ class Report:
     where: From = From()
     verdicts: list[Verdict] = field(default_factory=list)
     sampled_waits: bool = True
+    sampled_locks: bool = False  # their waits, in whatever mode
     told_stalls: bool = True
     hint: str = ""  # on the commands
 
@@ -51,10 +52,12 @@ class Report:
             but.append("there is too little of the CPU time in the samples for shares")
         if self.sampled_waits:
             nothing.append("threads hardly wait for locks, files or peers")
+        elif self.sampled_locks:
+            nothing.append("threads hardly wait for locks")
         if self.told_stalls:
             nothing.append("no loop was late by the program's doing")
         if not self.sampled_waits:
-            but.append("threads that wait were not sampled")
+            but.append(f"threads that wait{' for anything else' if self.sampled_locks else ''} were not sampled")
         said = f": {', and '.join(part for part in (', '.join(nothing[:-1]), nothing[-1]) if part)}" if nothing else ""
         return f"nothing stands out{said}" + (f" ({'; '.join(but)})" if but else "")
 

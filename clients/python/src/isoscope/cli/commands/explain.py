@@ -57,6 +57,8 @@ def add(commands: Any) -> None:
     options.add_place(parser)
     parser.add_argument("--alloc", action="store_true", help="with -- COMMAND: sample allocations, too; see isoscope "
                                                              "run --alloc")
+    parser.add_argument("--lock", action="store_true", help="with -- COMMAND: sample waits for locks, too, which names "
+                                                            "the locks and who had them; see isoscope run --lock")
     group = options.add_choice(parser)
     options.add_name_here(group)
     # What changes stacks would change what is found.
@@ -82,14 +84,15 @@ def run(args: argparse.Namespace) -> int:
     for path in args.output:
         formats.check_place(path)
     limits = _budgets(args.budget)
-    if args.alloc and args.command is None:
-        raise UsageError("--alloc needs `-- COMMAND`: allocations are sampled from a program's start on")
+    more = [option for option, is_wanted in (("--alloc", args.alloc), ("--lock", args.lock)) if is_wanted]
+    if more and args.command is None:
+        raise UsageError(f"{more[0]} needs `-- COMMAND`: this is sampled from a program's start on")
     if (args.command is not None or args.pid is not None) and args.mode is None:
         args.mode = "wall"
     source.check(args)
     if args.command is None:
         return _tell(args, *_read(args), limits)
-    with source.record(args, more=["--alloc"] if args.alloc else []) as recording:
+    with source.record(args, more=more) as recording:
         recording.wait()
         told = _of_service(args, recording.uri)
     shown = _tell(args, *told, limits)
@@ -190,7 +193,7 @@ def _tell(args: argparse.Namespace, found: Facts, name: str, limits: list[budget
     verdicts = budgets.judged(limits, found)
     told = report.Report(
         title, reading_of(found), _where(args), verdicts,
-        sampled_waits=found.has_waits, told_stalls=found.stalls is not None,
+        sampled_waits=found.has_waits, sampled_locks=found.locks is not None, told_stalls=found.stalls is not None,
         hint=_HINT if getattr(args.source, "word", None) and _shown(args) == () else "",
     )  # fmt: skip
     style = style_here() if args.format == "text" else report.PLAIN
