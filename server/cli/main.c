@@ -11,6 +11,7 @@
 #include "../run/run.h"
 #include "dump.h"
 #include "lsp.h"
+#include "mcp.h"
 #include "page_file.h"
 #include "python.h"
 #include "../service/serve_files.h"
@@ -35,6 +36,7 @@ static const struct command commands[] = {
     { "serve", serve_files_command, "serve saved profiles" },
     { "symbolize", symbolize_command, "give a saved profile its names, or resolve addresses" },
     { "lsp", lsp_command, "show a profile in editors, as a language server" },
+    { "mcp", mcp_command, "let assistants read profiles, as a Model Context Protocol server" },
     { "help", help_command, "show this list, or the options of a command: help COMMAND" },
     { "--help", help_command, NULL },
     { "-h", help_command, NULL },

@@ -53,7 +53,7 @@ def test_each_file_is_in_the_distributions_place(installed):
     assert client == {f"share/isoscope/python/isoscope/{file}" for file in written}
     scripts = {f"share/isoscope/editor/{path.name}" for path in (ROOT / "clients/editor/generated").iterdir()}
     assert {file for file in installed.files() if file.startswith("share/isoscope/editor/")} == scripts
-    assert "share/isoscope/editor/lsp.mjs" in scripts
+    assert {"share/isoscope/editor/lsp.mjs", "share/isoscope/editor/mcp.mjs"} <= scripts
 
 
 def test_nothing_in_it_knows_where_it_was_built(installed):

@@ -269,14 +269,23 @@ WEB_GENERATED = "schemas/generated/"
 ALLOWED_EDITOR: dict[str, tuple[str, ...]] = {
     "core": (),
     "lsp": ("core",),
+    "mcp/facts": ("core",),
+    "mcp/tools": ("mcp/facts", "core"),
+    "mcp": ("mcp/tools", "mcp/facts", "core"),
 }
 EDITOR_PACKAGES: dict[str, str] = {
     "core": r"ws$|node:",
     "lsp": r"vscode-languageserver|node:",
+    "mcp/facts": r"zod$|node:",
+    "mcp/tools": r"zod$|node:",
+    "mcp": r"@modelcontextprotocol/sdk|zod$|node:",
 }
 PAGE_FOR_EDITOR: dict[str, tuple[str, ...]] = {
     "core": ("wire", *DATA, "worker/answers", "worker/messages"),
     "lsp": ("wire/protocol", "data", "data/stalls"),
+    "mcp/facts": ("wire/protocol", "data"),
+    "mcp/tools": ("wire/protocol", "wire/source", "data"),
+    "mcp": (),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')

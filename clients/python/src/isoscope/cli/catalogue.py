@@ -21,6 +21,7 @@ IN_C = {
     "serve": "serve saved profiles",
     "symbolize": "give a saved profile its names, or resolve addresses",
     "lsp": "show a profile in editors, as a language server",
+    "mcp": "let assistants read profiles, as a Model Context Protocol server",
 }
 _C_OPTION = re.compile(r"  (?:(-\w), )?(--[a-z][a-z-]*)(?:\[=([A-Z]+)\])?(?: ([^ ]+(?: [A-Z]+)?))?(?:  +(.*))?$")
 _MORE_INDENT = 10  # of the lines that go on with an option's help

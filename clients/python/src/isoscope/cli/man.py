@@ -35,8 +35,8 @@ where it could not be run. Results go to standard output, everything else to sta
 
 _ENVIRONMENT = [
     ("NO_COLOR", "no colours, where it is not empty"),
-    ("ISOSCOPE_PYTHON", "the Python that runs the commands but run, record, serve, symbolize and lsp"),
-    ("ISOSCOPE_NODE", "the node that runs \\fBisoscope lsp\\fR"),
+    ("ISOSCOPE_PYTHON", "the Python that runs the commands but run, record, serve, symbolize, lsp and mcp"),
+    ("ISOSCOPE_NODE", "the node that runs \\fBisoscope lsp\\fR and \\fBmcp\\fR"),
     ("ISOSCOPE_COMMAND", "the isoscope binary that these commands start"),
     ("DEBUGINFOD_URLS", "servers that \\fBisoscope run \\-\\-debuginfod\\fR asks for debug data"),
 ]
