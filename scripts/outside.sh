@@ -36,10 +36,22 @@ readers() {
         "$folder" "$folder/pictures"
 }
 
-# Neovim and Emacs, without a screen, as clients of `isoscope lsp`.
+# Neovim and Emacs, without a screen, as clients of `isoscope lsp`; the inspector of `isoscope mcp`'s protocol.
 editors() {
     install_packages "${editor_packages[@]}"
     install_node
     build ""
     ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/editor/hosts/hosts.py" "$root/build/editors" "$@"
+    [[ $# -gt 0 ]] || inspector
+}
+
+# The last version that asks for no newer node than 20. It stays in the build folder.
+inspector() {
+    local folder=$root/build/inspector package=@modelcontextprotocol/inspector@0.14.3
+    mkdir -p "$folder"
+    if [[ ! -x $folder/node_modules/.bin/mcp-inspector ]]; then
+        npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$folder" "$package" ||
+            die "could not fetch $package from npm"
+    fi
+    ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/mcp/inspector.py" "$folder"
 }

@@ -94,6 +94,7 @@ def test_functions_of_a_service_are_as_the_table_has_them(tmp_path, mode):
         assert assistant.rows("hot_functions") == rows
     check_shares(rows, table)
     assert [row["self_percent"] for row in rows] == sorted((row["self_percent"] for row in rows), reverse=True)
+    assert summary.get("lost", {}) == table["lost"]
     assert summary["samples"] == table["sampleCount"] and summary["mode"] == mode
     assert summary["cpu_ms"] == pytest.approx(table["cpuMicros"] / 1000, abs=1)  # of samples in whole microseconds
     assert uri.split("/")[3] not in json.dumps([rows, summary]), "the token"
@@ -139,6 +140,10 @@ def test_what_is_slow_is_what_explain_says(tmp_path):
         report = told("explain", "--json", uri)
         answer = assistant.call("explain", budget=6000)
         rows = assistant.rows("explain")
+        locks = told("table", "--json", "--kind", "lock", "--min", "0", uri)
+        lock = assistant.rows("hot_functions", kind="lock")[0]
+    assert (lock["function"], lock["self_samples"]) == ("table_lock", locks["sampleCount"])
+    assert lock["self_waited_ms"] == pytest.approx(locks["cpuMicros"] / 1000, abs=1)
     assert answer["facts"]["headline"] == report["headline"] and answer["facts"]["looked_at"] == report["lookedAt"]
     assert [(row["kind"], row["title"], row["check"], row["evidence"]) for row in rows] == [
         (one["kind"], one["title"], one["commandLine"], one["evidence"]) for one in report["findings"]

@@ -2,10 +2,12 @@ import { kindsSampled } from "../../../../web/src/data/kinds";
 import { named, percent, seconds, type Value } from "../facts/answer";
 import { errorOf } from "../facts/chance";
 import { lookAt, timesOf, wholeOf } from "../facts/look";
+import { lossesOf } from "../facts/losses";
 import { type Opened, opened, SOURCE, told, tool } from "../facts/tool";
 
 const PROCESSES_MOST = 10;
 const ROWS = 10;
+const LOST_LEAST = 0.05; // of the samples
 
 export const summary = tool({
   name: "summary",
@@ -19,6 +21,8 @@ export const summary = tool({
     const seen = await lookAt(current, {});
     const { reading, samples } = seen;
     const [first, last] = timesOf(seen.profile);
+    const lost = await lossesOf(current.profile);
+    const lostInAll = Object.values(lost).reduce((sum, count) => sum + count, 0);
     const hot = reading.functions
       .filter(({ self }) => self > 0)
       .sort((a, b) => b.self - a.self)
@@ -33,8 +37,14 @@ export const summary = tool({
         threads: seen.profile.threads.length,
         kinds: ["time", ...kindsSampled(current.profile.info?.flags ?? {}).filter((kind) => kind !== "time")],
         stalls: current.profile.stalls.length,
+        ...(lostInAll > 0 && { lost }),
       },
-      unsure: seen.unsure,
+      unsure: [
+        ...seen.unsure,
+        ...(lostInAll >= LOST_LEAST * reading.whole.samples
+          ? [`${lostInAll} samples were lost, by cause in lost: what was then is missing`]
+          : []),
+      ],
       columns: ["function", "library", "self_percent", "self_error", "self_samples"],
       rows: hot.map(({ name, library, self, selfSamples }) => [
         named(name),
