@@ -1,7 +1,7 @@
 // What part of a profile a question is about: its kind, window, process and thread.
 import { z } from "zod";
 import type { Filter } from "../../../../web/src/data/filter";
-import { KINDS, kindsSampled } from "../../../../web/src/data/kinds";
+import { KIND_NAMES, KINDS, kindsSampled } from "../../../../web/src/data/kinds";
 import type { Profile } from "../../../../web/src/data/profile";
 import type { SamplesKind } from "../../../../web/src/wire/protocol";
 import { Problem } from "../../core/problem";
@@ -17,14 +17,12 @@ export const PART = {
   process: z.number().int().optional().describe("only the process with this pid"),
   thread: z.union([z.string(), z.number().int()]).optional().describe("only threads with this name or tid"),
 };
+const kindWords = KIND_NAMES.map((kind) => `${kind} (${KINDS[kind].about})`);
 export const KIND = {
   kind: z
-    .enum(["time", "alloc", "live", "lock", "wait"])
+    .enum(KIND_NAMES)
     .optional()
-    .describe(
-      "what samples stand for: time (CPU time, in wall mode waiting too; the default), alloc (bytes allocated), live (those " +
-        "not freed), lock (time waited for locks), wait (for conditions, semaphores). The last four need `isoscope run --alloc` or --lock",
-    ),
+    .describe(`what samples stand for: ${kindWords.join(", ")}. Default: time; the others need options of \`isoscope run\``),
 };
 const partSchema = z.object(PART);
 export type Part = z.infer<typeof partSchema>;
@@ -123,7 +121,7 @@ export function wholeOf({ reading, kind, samples }: Look): Record<string, Value>
   const { unit, whole } = reading;
   return {
     kind,
-    percent_of: unit === "samples" ? "samples" : OF[kind],
+    percent_of: unit === "samples" ? "samples" : amountName(kind),
     samples: whole.samples,
     samples_of_equal_worth: Math.round(samples),
     [amountName(kind)]: amount(kind, whole.time_ns),
@@ -131,14 +129,7 @@ export function wholeOf({ reading, kind, samples }: Look): Record<string, Value>
   };
 }
 
-const OF: Record<SamplesKind, string> = {
-  time: "CPU time",
-  alloc: "bytes allocated",
-  live: "bytes not freed",
-  lock: "time waited for locks",
-  wait: "time waited",
-};
-const isMemory = (kind: SamplesKind) => kind === "alloc" || kind === "live";
+const UNIT_WORDS = { ns: "waited_ms", bytes: "bytes", count: "count" } as const;
 
-export const amountName = (kind: SamplesKind) => (isMemory(kind) ? "bytes" : kind === "time" ? "cpu_ms" : "waited_ms");
-export const amount = (kind: SamplesKind, weight: number) => (isMemory(kind) ? Math.round(weight) : ms(weight));
+export const amountName = (kind: SamplesKind) => (kind === "time" ? "cpu_ms" : UNIT_WORDS[KINDS[kind].unit]);
+export const amount = (kind: SamplesKind, weight: number) => (KINDS[kind].unit === "ns" ? ms(weight) : Math.round(weight));
