@@ -35,6 +35,7 @@ export interface Launch {
   cwd?: string;
   env?: Record<string, string>;
   options?: string[]; // of isoscope run
+  id?: string; // what its starter calls it, to be told of its end
 }
 
 /**

@@ -2,6 +2,7 @@
 export const COMMANDS = {
   attach: "isoscope.attach", // a URI, an info file or a session; nothing: the one that is chosen of those that run
   run: "isoscope.run", // the name of a launch entry, or one itself
+  stop: "isoscope.stop", // ends the program that was run
   window: "isoscope.window", // seconds since the first sample, from and to; nothing: all
   compare: "isoscope.compare", // a session or a service; nothing: the run before
   clear: "isoscope.clear", // forgets all samples

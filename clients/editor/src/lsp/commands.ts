@@ -5,9 +5,10 @@ import type { Launch } from "../core/open";
 import { Problem } from "../core/problem";
 import { COMMANDS } from "./command_names";
 import { pageOf } from "./links";
+import type { Status } from "./own_messages";
 import { launchOf } from "./settings";
 import type { Shown } from "./shown";
-import { type Status, statusOf } from "./status";
+import { statusOf } from "./status";
 
 /** What commands need of the editor and the server. */
 export interface Context {
@@ -36,6 +37,10 @@ export const HANDLERS: Record<string, Handler> = {
     const launch = await chosenLaunch(context, entry);
     await context.run(inProject(context, launch));
     return statusOf(context.shown, context.roots);
+  },
+  [COMMANDS.stop]: async ({ shown, roots }) => {
+    await shown.stop();
+    return statusOf(shown, roots);
   },
   [COMMANDS.window]: async ({ shown, roots }, words): Promise<Status> => {
     const [from, to] = Array.isArray(words[0]) ? (words[0] as unknown[]) : words;

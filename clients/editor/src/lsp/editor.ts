@@ -1,6 +1,7 @@
 // The editor at the other end: what it can do, and how it is told that there is something new.
 import { type ClientCapabilities, type Connection, MessageType, ShowMessageNotification } from "vscode-languageserver/node";
 import { plain } from "../core/safe_text";
+import { NOTIFICATIONS } from "./own_messages";
 
 const TELL_MS = 500; // at most so often is it asked to draw anew
 
@@ -16,6 +17,11 @@ export class Editor {
 
   get hasInlayHints(): boolean {
     return Boolean(this.capabilities.textDocument?.inlayHint);
+  }
+
+  /** It has views of its own, and wants to be told what they need. */
+  get #listens(): boolean {
+    return Boolean(Object(this.capabilities.experimental).isoscope);
   }
 
   get readsMarkdown(): boolean {
@@ -36,7 +42,12 @@ export class Editor {
     const failed = () => {}; // it is closing
     if (workspace?.codeLens?.refreshSupport) this.connection.sendRequest("workspace/codeLens/refresh").catch(failed);
     if (workspace?.inlayHint?.refreshSupport) languages.inlayHint.refresh().catch(failed);
+    this.tell("changed", {});
     this.publish();
+  }
+
+  tell(what: keyof typeof NOTIFICATIONS, params: object): void {
+    if (this.#listens) this.connection.sendNotification(NOTIFICATIONS[what], params).catch(() => {}); // it is closing
   }
 
   stop(): void {

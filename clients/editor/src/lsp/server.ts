@@ -17,6 +17,7 @@ import { plain } from "../core/safe_text";
 import { SourceMap } from "../core/source_map";
 import { COMMANDS } from "./command_names";
 import { type Context, HANDLERS, wordsOf } from "./commands";
+import { CpuRate } from "./cpu_rate";
 import { Documents, pathOf } from "./documents";
 import { Editor } from "./editor";
 import { Views } from "./file_view";
@@ -25,6 +26,9 @@ import { diagnostics, inlayHints } from "./hints";
 import { hoverText, lineText, meant, stallText, wordAt } from "./hover";
 import { lensesOf } from "./lenses";
 import { linksOf } from "./links";
+import { linesIn, overviewOf } from "./overview";
+import { REQUESTS } from "./own_messages";
+import { Places } from "./places";
 import { type Settings, withOptions } from "./settings";
 import { Shown } from "./shown";
 import { statusOf } from "./status";
@@ -46,6 +50,7 @@ class Server {
   #shown: Shown;
   #views: Views;
   #finder: Finder | null = null;
+  #cpu = new CpuRate();
   #isPinned = false; // the user said what is to be shown
   #watch: ReturnType<typeof setInterval> | undefined; // of the info file that it was said by
 
@@ -63,7 +68,11 @@ class Server {
     return new Shown(this.#sources, {
       changed: () => this.#editor.changed(),
       problem: (text) => this.#editor.warn(text),
-      output: (text) => this.#editor.log(plain(text.trimEnd())),
+      output: (text, { id }) => {
+        this.#editor.log(plain(text.trimEnd()));
+        this.#editor.tell("output", { id, text });
+      },
+      ended: (status, { id }) => this.#editor.tell("ended", { id, status }),
     });
   }
 
@@ -77,8 +86,10 @@ class Server {
       inlayHints(this.#views.of(uri), this.#documents, uri, this.#settings.hot, range),
     );
     connection.onHover(({ textDocument: { uri }, position }) => this.#hover(uri, position.line + 1, position.character));
-    connection.onWorkspaceSymbol(({ query }) => hotSymbols(this.#shown, this.#documents, this.#views, query));
+    connection.onWorkspaceSymbol(({ query }) => hotSymbols(this.#shown.reading?.functions ?? [], this.#places(), query));
     connection.onDocumentLinks(({ textDocument: { uri } }) => linksOf(this.#shown, this.#views.of(uri), this.#documents, uri));
+    connection.onRequest(REQUESTS.overview, () => overviewOf(this.#shown, this.#roots, this.#places(), this.#cpuNow()));
+    connection.onRequest(REQUESTS.lines, (params: unknown) => linesIn(this.#views.of(String(Object(params).uri))));
     connection.onExecuteCommand(({ command, arguments: words = [] }) => this.#command(command, words));
     this.#texts.onDidOpen(({ document }) => {
       this.#documents.opened(document);
@@ -182,6 +193,17 @@ class Server {
     clearInterval(this.#watch);
     this.#editor.stop();
     await this.#shown.close();
+  }
+
+  #places(): Places {
+    return new Places(this.#shown, this.#documents, this.#views);
+  }
+
+  /** null: in a window of time there is no now. */
+  #cpuNow(): number | null {
+    const { reading, filter } = this.#shown;
+    if (filter.window_us) this.#cpu.forget();
+    return filter.window_us ? null : this.#cpu.next(reading?.whole.time_ns ?? 0, Date.now());
   }
 
   #hover(uri: string, line: number, character: number) {

@@ -56,12 +56,13 @@ function launchesOf(list: unknown): [string, Launch][] {
 
 /** An entry of a list, or what a command was given. */
 export function launchOf(entry: unknown): Launch {
-  const { name = "launch", program, args = [], cwd, env = {}, options = [] } = Object(entry) as Record<string, unknown>;
+  const { name = "launch", id, program, args = [], cwd, env = {}, options = [] } = Object(entry) as Record<string, unknown>;
   const wrong = (member: string, wanted: string) => new Problem(`${String(name)}: ${member}: ${wanted} is expected`);
   if (typeof program !== "string" || !program) throw wrong("program", "a file");
   if (!isTexts(args)) throw wrong("args", "a list of texts");
   if (!isTexts(options)) throw wrong("options", "a list of options of `isoscope run`");
   if (cwd !== undefined && typeof cwd !== "string") throw wrong("cwd", "a folder");
+  if (id !== undefined && typeof id !== "string") throw wrong("id", "a text");
   if (typeof env !== "object" || !isTexts(Object.values(env ?? {}))) throw wrong("env", "names with texts");
-  return { program, args, options, env: env as Record<string, string>, ...(cwd !== undefined && { cwd }) };
+  return { program, args, options, env: env as Record<string, string>, ...(cwd !== undefined && { cwd }), ...(id !== undefined && { id }) };
 }

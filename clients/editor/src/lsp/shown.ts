@@ -12,7 +12,10 @@ import { type Before, beforeOf } from "../core/trend";
 export interface ShownEvents {
   changed(): void;
   problem(text: string): void;
-  output(text: string): void;
+  /** What a program that was run writes. */
+  output(text: string, launch: Launch): void;
+  /** It has ended: with a status, or null by a signal. */
+  ended(status: number | null, launch: Launch): void;
 }
 
 /** Functions of a source file. */
@@ -25,6 +28,7 @@ export class Shown {
   filter: Filter = {};
   readonly freshnesses = new Freshnesses();
   #opened: Opened | null = null;
+  #isRun = false; // opened is a program that was run for it
   #reading: Reading | null = null;
   #readVersion = -1;
   #files: Map<string, InFile> | null = null;
@@ -102,10 +106,24 @@ export class Shown {
   /** A service, its info file, or a session. What was shown before is what it is compared with. */
   async open(source: string): Promise<void> {
     await this.#show((events) => openSource(source, events));
+    this.#isRun = false;
   }
 
   async run(launch: Launch): Promise<void> {
-    await this.#show((events) => runProgram(launch, { ...events, output: this.events.output }));
+    const output = (text: string) => this.events.output(text, launch);
+    const ended = (status: number | null) => this.events.ended(status, launch);
+    await this.#show(async (events) => {
+      const opened = await runProgram(launch, { ...events, output });
+      void opened.served?.ended.then(ended);
+      return opened;
+    });
+    this.#isRun = true;
+  }
+
+  /** What was sampled stays. */
+  async stop(): Promise<void> {
+    if (!this.#isRun) throw new Problem("stop: no program was run from here; what runs elsewhere is ended there");
+    await this.#opened?.served?.end();
   }
 
   async #show(open: (events: LiveEvents) => Promise<Opened>): Promise<void> {

@@ -3,19 +3,9 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { FunctionFact } from "../core/reading";
 import { plain } from "../core/safe_text";
+import type { Status } from "./own_messages";
 import type { Shown } from "./shown";
 import { many } from "./words";
-
-export interface Status {
-  text: string;
-  samples: number;
-  unit: string;
-  source: string; // "": nothing is shown
-  link: string;
-  version: number;
-  comparedWith: string;
-  problems: string[];
-}
 
 export function statusOf(shown: Shown, roots: readonly string[]): Status {
   const { profile, reading, name, before } = shown;

@@ -11,7 +11,7 @@ export function shares({ self, total, totalSamples }: FunctionFact, trend: Trend
   return [`self ${percent(self)}`, `total ${percent(total)}`, many(totalSamples, "sample"), ...trendWords(trend)].join(" · ");
 }
 
-function trendWords(trend: Trend | null): string[] {
+export function trendWords(trend: Trend | null): string[] {
   if (!trend) return [];
   if (!trend.isClear) return ["as before"];
   const points = (100 * Math.abs(trend.difference)).toFixed(1);
