@@ -26,6 +26,15 @@ web() {
     (cd "$root/clients/editor" && node build.mjs generated)
 }
 
+# Not part of the build: npm's packages, for a file that only VS Code reads.
+vsix() {
+    install_node
+    local client=$root/clients/vscode
+    (cd "$client" && node ../web/install.mjs) || die "clients/vscode could not be made ready"
+    (cd "$client" && node build.mjs "$root/build/vscode") || die "the extension could not be built"
+    say "build/vscode/isoscope.vsix; code --install-extension installs it"
+}
+
 # Whole or not at all: a test compares it with what the commands say.
 man_page() {
     build_command

@@ -38,11 +38,32 @@ readers() {
 
 # Neovim and Emacs, without a screen, as clients of `isoscope lsp`; the inspector of `isoscope mcp`'s protocol.
 editors() {
+    if [[ $* == vscode ]]; then
+        vscode
+        return
+    fi
     install_packages "${editor_packages[@]}"
     install_node
     build ""
     ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/editor/hosts/hosts.py" "$root/build/editors" "$@"
     [[ $# -gt 0 ]] || inspector
+}
+
+# VS Code as code-server of npm serves it, with the extension, in Chromium. Its 300 MB stay in the user's cache.
+vscode() {
+    local server=${XDG_CACHE_HOME:-$HOME/.cache}/isoscope/code-server
+    install_packages "${vscode_packages[@]}"
+    install_node
+    build ""
+    vsix
+    if [[ ! -e $server/.ready ]]; then
+        say "Making code-server ready in $server; this takes some minutes"
+        mkdir -p "$server"
+        "$root/tests/vscode/host/make_code_server" "$server" >"$server/made.log" 2>&1 ||
+            die "code-server could not be made ready: $(tail -n 1 "$server/made.log"); see $server/made.log"
+    fi
+    ISOSCOPE_BUILD="$root/build" node "$root/tests/vscode/host/session.mjs" \
+        "$server/node_modules/code-server/out/node/entry.js" "$root/build/vscode/isoscope.vsix" "$root/build/editors"
 }
 
 # The last version that asks for no newer node than 20. It stays in the build folder.

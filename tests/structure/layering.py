@@ -288,6 +288,23 @@ PAGE_FOR_EDITOR: dict[str, tuple[str, ...]] = {
     "mcp": (),
 }
 
+# And for clients/vscode/src; of clients/editor it knows the messages, and nothing of the page.
+ALLOWED_VSCODE: dict[str, tuple[str, ...]] = {
+    "model": (),
+    "server": ("model",),
+    "launch": ("model", "server"),
+    "views": ("model", "server"),
+    "page": (),
+    "webview": ("page/messages",),
+}
+VSCODE_PACKAGES: dict[str, str] = {
+    "server": r"vscode$|vscode-languageclient/node$|node:",
+    "launch": r"vscode$",
+    "views": r"vscode$",
+    "page": r"vscode$|ws$|node:",
+}
+MESSAGES_FOR_VSCODE = "clients/editor/src/lsp/own_messages"
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
 
@@ -321,7 +338,8 @@ def without_rules(root: Path) -> list[str]:
 
 # A folder with more modules than this is not found through: it wants rooms.
 MODULES_MAX = 25
-SOURCES = ("sampler", "protocol", "server", "clients/python/src", "clients/web/src", "clients/editor/src")
+SOURCES = ("sampler", "protocol", "server", "clients/python/src", "clients/web/src", "clients/editor/src",
+           "clients/vscode/src")
 ENDINGS = {".c", ".h", ".py", ".ts", ".tsx"}
 
 
@@ -413,6 +431,15 @@ def _editor(root: Path) -> Scripts:
     return Scripts(root.resolve() / "clients/editor/src", ALLOWED_EDITOR, EDITOR_PACKAGES, outside)
 
 
+def _vscode(root: Path) -> Scripts:
+    messages = root.resolve() / MESSAGES_FOR_VSCODE
+
+    def outside(folder: str, target: Path) -> bool:
+        return target == messages
+
+    return Scripts(root.resolve() / "clients/vscode/src", ALLOWED_VSCODE, VSCODE_PACKAGES, outside)
+
+
 def wrong_in_web(root: Path) -> list[Wrong]:
     """Imports of clients/web that point the other way, or take a package where none belongs."""
     return _wrong_in_scripts(_web(root))
@@ -422,6 +449,10 @@ def wrong_in_editor(root: Path) -> list[Wrong]:
     return _wrong_in_scripts(_editor(root))
 
 
+def wrong_in_vscode(root: Path) -> list[Wrong]:
+    return _wrong_in_scripts(_vscode(root))
+
+
 def web_without_rules(root: Path) -> list[str]:
     """Folders of the page that nothing is said of."""
     return _scripts_without_rules(_web(root))
@@ -429,6 +460,10 @@ def web_without_rules(root: Path) -> list[str]:
 
 def editor_without_rules(root: Path) -> list[str]:
     return _scripts_without_rules(_editor(root))
+
+
+def vscode_without_rules(root: Path) -> list[str]:
+    return _scripts_without_rules(_vscode(root))
 
 
 def _scripts_without_rules(scripts: Scripts) -> list[str]:

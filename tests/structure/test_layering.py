@@ -174,6 +174,17 @@ def test_editors_know_the_page_by_its_pure_modules(tmp_path):
     assert layering.editor_without_rules(tmp_path) == ["newly"]
 
 
+def test_the_extension_knows_the_servers_messages_and_its_model_no_vscode(tmp_path):
+    assert layering.wrong_in_vscode(ROOT) == []
+    assert layering.vscode_without_rules(ROOT) == []
+    source = tmp_path / "clients/vscode/src"
+    (source / "model").mkdir(parents=True)
+    (source / "model/words.ts").write_text(
+        'import { A } from "../../../editor/src/lsp/own_messages";\nimport { B } from "../../../editor/src/core/open";\n'
+        'import { C } from "../views/trees";\nimport { D } from "vscode";\n')
+    assert [w.line for w in layering.wrong_in_vscode(tmp_path)] == [2, 3, 4]
+
+
 def test_a_folder_has_no_more_modules_than_one_can_look_through(tmp_path):
     assert layering.crowded(ROOT) == {}
     for number in range(layering.MODULES_MAX + 1):

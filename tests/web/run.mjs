@@ -1,4 +1,4 @@
-// Bundles each *.test.ts of the current folder, web or editor, with esbuild, and runs them with node's own test runner.
+// Bundles each *.test.ts of the current folder, web, editor or vscode, with esbuild, and runs them with node's own test runner.
 //
 //   node ../web/run.mjs OUT [NAME...]     OUT: a folder for the bundles
 import { spawnSync } from "node:child_process";
@@ -28,6 +28,8 @@ await build({
   jsx: "automatic",
   jsxImportSource: "preact",
   define: { TESTS: JSON.stringify(join(here, "..")) },
+  // Packages that are no modules ask for node's own parts by `require`.
+  banner: { js: 'import{createRequire as ownRequire}from"node:module";const require=ownRequire(import.meta.url);' },
   nodePaths: [join(client, "node_modules")],
   sourcemap: "inline",
   logLevel: "warning",
