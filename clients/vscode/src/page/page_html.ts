@@ -33,6 +33,8 @@ export function pageHtml({ files, start, socket, look, host }: PageParts): strin
   <head>
     <meta charset="utf-8" />
     <meta http-equiv="Content-Security-Policy" content="${policy}" />
+    <meta name="color-scheme" content="light dark" />
+    <link rel="icon" href="data:," />
     <title>${escaped(host)} · isoscope</title>
   </head>
   <body>
