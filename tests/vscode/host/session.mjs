@@ -114,7 +114,8 @@ const settings = {
   "workbench.startupEditor": "none",
   "workbench.colorTheme": "Default Dark Modern",
   "debug.internalConsoleOptions": "neverOpen",
-  "task.allowAutomaticTasks": "on",
+  "extensions.autoCheckUpdates": false,
+  "extensions.ignoreRecommendations": true,
 };
 const server = await startServer({ program, home, vsix, settings, machine: { "isoscope.command": isoscope } });
 say("VS Code serves");

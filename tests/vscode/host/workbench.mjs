@@ -42,7 +42,7 @@ function writeSettings(folder, settings) {
 /** program: code-server's entry. home: a folder for all that it writes. settings: the user's; machine: of where it runs. */
 export async function startServer({ program, home, vsix, settings, machine }) {
   const folders = ["--user-data-dir", join(home, "data"), "--extensions-dir", join(home, "extensions")];
-  const options = { env: { ...process.env, HOME: home, VSCODE_PROXY_URI: "" }, stdio: ["ignore", "pipe", "pipe"] };
+  const options = { env: { ...process.env, HOME: home, EXTENSIONS_GALLERY: "{}" }, stdio: ["ignore", "pipe", "pipe"] };
   writeSettings(join(home, "data/User"), settings);
   writeSettings(join(home, "data/Machine"), machine);
   const installs = spawn(process.execPath, [program, ...folders, "--install-extension", vsix], options);

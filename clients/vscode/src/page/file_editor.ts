@@ -8,6 +8,8 @@ import * as vscode from "vscode";
 
 const VIEWS = ["isoscope.session", "isoscope.profile"];
 const PATIENCE_MS = 120_000;
+// VS Code gives the page some. Before the page's policy, which allows no style in its text.
+const NO_PADDING = "<style>body { padding: 0; }</style>";
 
 export function registerFileEditors(): vscode.Disposable {
   const options = { webviewOptions: { retainContextWhenHidden: true }, supportsMultipleEditorsPerDocument: true };
@@ -35,7 +37,7 @@ async function onePage(file: string): Promise<string> {
   const out = join(folder, "page.html");
   try {
     await promisify(execFile)(command, ["export", "-o", out, "html", file], { timeout: PATIENCE_MS });
-    return readFileSync(out, "utf8");
+    return readFileSync(out, "utf8").replace("<head>", `<head>${NO_PADDING}`);
   } catch (error) {
     const { stderr = "", message } = error as Error & { stderr?: string };
     throw new Error(stderr.trim().replace(/^isoscope: /, "") || message);
