@@ -179,7 +179,12 @@ class Server {
   }
 
   async #shows(title: string, isPinned: boolean, open: () => Promise<void>): Promise<void> {
-    await this.#editor.withProgress(title, open);
+    const wasPinned = this.#isPinned;
+    this.#isPinned ||= isPinned; // at once: a program that is run is not found beside that
+    await this.#editor.withProgress(title, open).catch((error: unknown) => {
+      this.#isPinned = wasPinned;
+      throw error;
+    });
     this.#isPinned = isPinned;
     const { base } = this.#shown.profile ?? {};
     if (base) this.#finder?.known(base);
