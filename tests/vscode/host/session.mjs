@@ -4,7 +4,7 @@
 //   ISOSCOPE_BUILD=BUILD node session.mjs CODE_SERVER VSIX PICTURES
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -54,15 +54,15 @@ function isOf(lens, [self, total, samples]) {
 async function runs(workbench, name) {
   await workbench.command("isoscope: Run a Launch Configuration");
   await workbench.choose(name);
-  await until(async () => !(await workbench.statusBarText()).includes("ended"), `${name}: its start`);
   await until(async () => (await workbench.lenses()).some((text) => text.includes("self")), "the first lens");
   say(`${name}: the first lens`);
-  await until(async () => (await workbench.statusBarText()).includes("ended"), `${name}: its end`);
-  const table = tableOf(join(folder, `${name}.isoscope`));
-  for (const function_ of ["spin", "warm", "hot"]) {
-    const row = table[function_];
-    await until(async () => (await workbench.lenses()).some((lens) => isOf(lens, row)), `${name}: ${function_}: ${row.join(", ")}`);
-  }
+  const session = join(folder, `${name}.isoscope`);
+  // While it runs the session grows, and lenses follow: they agree once it has ended.
+  const table = await until(async () => {
+    const lenses = await workbench.lenses();
+    const rows = (await workbench.statusBarText()).includes("ended") && existsSync(session) ? tableOf(session) : null;
+    return rows && ["spin", "warm", "hot"].every((function_) => lenses.some((lens) => isOf(lens, rows[function_]))) ? rows : null;
+  }, `${name}: lenses with the table's numbers`);
   const lenses = await workbench.lenses();
   for (const lens of lenses) say(`${name}: ${lens}`);
   return { table, lenses };
