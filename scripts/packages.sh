@@ -21,5 +21,5 @@ bench_packages=(linux-perf google-perftools libgoogle-perftools-dev libjemalloc2
 conformance_packages=(chromium npm libc6-i386)
 readers_packages=(chromium npm)
 editor_packages=(neovim emacs-nox elpa-eglot g++)
-vscode_packages=(chromium npm g++ make python3)
+vscode_packages=(chromium g++ make python3) # and node, as node.sh has it
 lint_packages=(clang-format shellcheck mypy)
