@@ -114,20 +114,12 @@ def missing_in(reply: Json) -> Iterator[str]:
                 yield f"{name}.{member}: {value.get(member)!r}"
 
 
-def is_same(object_id: str, found: str) -> bool:
-    """Two functions of a module may turn out to be one, when more of its names have been read: both ids are good, and
-    the one that it goes by now is followed, too."""
-    kind = object_id.partition("/")[0]
-    return found == object_id or (
-        kind in ("functions", "code") and found.rpartition("/")[0] == object_id.rpartition("/")[0]
-    )
-
-
 class JavaClient:
     def __init__(self, uri: str) -> None:
         self.client = WireClient(uri)
         self.wrong: dict[str, str] = {}
         self.known: set[tuple[str, str]] = set()
+        self.names: dict[tuple[str, str], str] = {}  # as they were told first
         self.todo: list[tuple[str, str]] = []  # an isolate, an id that it gave
 
     def read(self, reply: Json, isolate_id: str, where: str) -> None:
@@ -137,6 +129,7 @@ class JavaClient:
             target = (isolate_id, value.get("id"))
             if isinstance(target[1], str) and target not in self.known:
                 self.known.add(target)
+                self.names[target] = str(value.get("name"))
                 self.todo.append(target)
 
     def ask(self, method: str, isolate_id: str, **params: Json) -> Json:
@@ -152,8 +145,21 @@ class JavaClient:
             self.ask("getIsolateGroup", isolate_id, isolateGroupId=object_id)
         else:
             found = self.ask("getObject", isolate_id, isolateId=isolate_id, objectId=object_id)
-            if found["type"] != "Sentinel" and not is_same(object_id, found["id"]):
-                raise Failed(f"getObject: {object_id} became {found['id']}")
+            if found["type"] != "Sentinel" and found["id"] != object_id:
+                self.follow_merged(isolate_id, object_id, found)
+
+    def follow_merged(self, isolate_id: str, object_id: str, found: Json) -> None:
+        """Two records of a function may turn out to be one, when more of its module's names have been read: of the same
+        module, by the same name (a symbol's may have .lto_priv.0 and the like behind it), and the id that it goes by now
+        answers for itself."""
+        kind, module = object_id.partition("/")[0], object_id.rpartition("/")[0]
+        now = self.client.ask("getObject", isolateId=isolate_id, objectId=found["id"])
+        told = (self.names[isolate_id, object_id], found["name"], now["name"])
+        names = {name.partition(".")[0] for name in told}
+        if kind not in ("functions", "code") or found["id"].rpartition("/")[0] != module or len(names) != 1:
+            raise Failed(f"getObject: {object_id} became {found['id']}")
+        if now["id"] != found["id"]:
+            raise Failed(f"getObject: {object_id} became {found['id']}, which became {now['id']}")
 
     def walk(self) -> None:
         for stream in ("Logging", "Isolate", "Stdout"):
