@@ -14,7 +14,9 @@ import time
 from xml.etree import ElementTree
 
 import pytest
-from harness import DEADLINE_S, ISOSCOPE, NO_PERF_NOTICE, Client, measured, profiled, service_of, until, workload
+from harness import (
+    DEADLINE_S, ISOSCOPE, NO_PERF_NOTICE, SWITCHES_NOTICE, Client, measured, profiled, service_of, until, workload,
+)  # fmt: skip
 
 SECONDS = "2"
 # Word of the program: the kind of finding, the function that it has to name, its least and greatest share.
@@ -33,7 +35,7 @@ def explain(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
     done = subprocess.run([ISOSCOPE, "explain", *words], capture_output=True, text=True, timeout=4 * DEADLINE_S,
                           stdin=subprocess.DEVNULL, env={**os.environ, **environment})  # fmt: skip
     done.stderr = "".join(line for line in done.stderr.splitlines(keepends=True)
-                          if not line.startswith(NO_PERF_NOTICE))  # fmt: skip
+                          if not line.startswith(NO_PERF_NOTICE) and SWITCHES_NOTICE not in line)  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
     return done
 

@@ -159,6 +159,7 @@ test("what is live is compared with an earlier moment; a view that is frozen sta
     });
     await visit.button("Freeze").click();
     await visit.button("Go live").waitFor();
+    await visit.settled(); // what was on its way is in the frozen view, too
     const before = await visit.page.evaluate(told);
     const { _counters: counters } = await service.ask("_getCpuSamples", { kind: "alloc", count: 1 });
     await service.step();
