@@ -159,13 +159,14 @@ test("what is live is compared with an earlier moment; a view that is frozen sta
     });
     await visit.button("Freeze").click();
     await visit.button("Go live").waitFor();
-    await visit.settled(); // what was on its way is in the frozen view, too
+    await visit.tab("Table").click();
+    await visit.settled(); // what was on its way came before that answer, and is in the frozen view
     const before = await visit.page.evaluate(told);
     const { _counters: counters } = await service.ask("_getCpuSamples", { kind: "alloc", count: 1 });
     await service.step();
     const later = async () => (await service.ask("_getCpuSamples", { kind: "alloc", count: 1 }))._counters;
     for (let now = counters; now.alloc_sampled === counters.alloc_sampled; ) now = await later();
-    await visit.tab("Table").click();
+    await visit.tab("Flame").click();
     await visit.settled();
     assert.equal(await visit.page.evaluate(told), before);
     await visit.button("Go live").click();

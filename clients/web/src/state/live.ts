@@ -121,7 +121,9 @@ export function told(message: Exclude<FromWorker, { say: "answer" | "failed" }>)
         const gone = data.value !== null && data.value.resets !== message.data.resets;
         if (gone) heldAt_us.value = 0;
         const isOnTheWay = (data.value?.extent_us?.[1] ?? 0) < heldAt_us.value; // to what a link holds
-        if (!held.value || gone || isOnTheWay) data.value = message.data;
+        // Of a moment the worker has only the newest, and stops at it by itself once it knows.
+        const isWorkersNewest = KINDS[message.data.kind].isMoment;
+        if (!held.value || gone || isOnTheWay || isWorkersNewest) data.value = message.data;
       }
     }
   });
