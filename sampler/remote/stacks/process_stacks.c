@@ -80,7 +80,10 @@ static char *file_of(const void *context, const struct stack_mapping *mapping)
         return strdup(path);
     snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
              (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-    return mapping->path[0] == '/' && access(path, R_OK) == 0 ? strdup(path) : NULL;
+    if (mapping->path[0] == '/' && access(path, R_OK) == 0)
+        return strdup(path); /* root's alone */
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    return mapping->path[0] == '/' && is_file(path, mapping) ? strdup(path) : NULL;
 }
 
 static bool read_modules(struct process *process)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -89,6 +90,23 @@ static struct elf_file *open_mapping(const struct module_file *module)
     return checked(elf_file_open(ROOT_OURS, path, &reason), module, &reason);
 }
 
+/* The program's own file, whatever has become of its path: that much the kernel gives to its user, too. */
+static struct elf_file *open_program(const struct module_file *module)
+{
+    char path[32], mapped[PATH_MAX];
+    const char *reason;
+    ssize_t bytes;
+
+    if (module->pid <= 0)
+        return NULL;
+    snprintf(path, sizeof(path), "/proc/%d/exe", module->pid);
+    bytes = readlink(path, mapped, sizeof(mapped) - 1);
+    mapped[bytes > 0 ? bytes : 0] = '\0';
+    if (!is_mapping_of(module, mapped))
+        return NULL;
+    return checked(elf_file_open(ROOT_OURS, path, &reason), module, &reason);
+}
+
 static struct elf_file *open_in_its_root(const struct module_file *module)
 {
     CLEANUP(root_closep) int root = root_of(module->pid);
@@ -124,7 +142,8 @@ struct elf_file *module_file_open(const struct module_file *module, const char *
     if (module->path[0] != '/')
         return NULL;
     if ((file = open_mapping(module)) || (file = open_in_its_root(module)) ||
-        (file = checked(elf_file_open(ROOT_OURS, module->path, reason), module, reason)))
+        (file = checked(elf_file_open(ROOT_OURS, module->path, reason), module, reason)) ||
+        (file = open_program(module)))
         return file;
     if (access(module->path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
         *reason = why_gone(module);

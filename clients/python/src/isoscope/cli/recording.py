@@ -30,6 +30,7 @@ from .exits import NotStarted
 _PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 _LOOK_S = 0.02
 _PATIENCE_S = 5.0
+_DYING_S = 1.0
 _SERVICE_NAME = "isoscope-serve\n"
 _CHILDREN_FAULTS = 8  # place in /proc/PID/stat after the name: cminflt of proc(5)
 
@@ -91,14 +92,22 @@ class Recording:
     def over(self) -> bool:
         return self._run.poll() is not None or _has_reaped(self._run.pid)
 
-    @property
-    def failed(self) -> bool:
-        """The service, which is ours and should serve until we leave, has ended."""
+    def has_failed(self) -> bool:
+        """The service, which is ours and should serve until we leave, has ended. It is asked for when the
+        service's socket was closed: a process that is killed closes that before it is seen to have ended."""
+        deadline = time.monotonic() + _DYING_S
+        while self._serves():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_LOOK_S)
+        return True
+
+    def _serves(self) -> bool:
         try:
             children = Path(f"/proc/{self._run.pid}/task/{self._run.pid}/children").read_text()
         except OSError:
-            return True
-        return not any(_is_service(child) for child in children.split())
+            return False
+        return any(_is_service(child) for child in children.split())
 
     def __exit__(
         self,

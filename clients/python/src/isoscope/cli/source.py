@@ -125,7 +125,7 @@ def _of_command(args: argparse.Namespace, ask: Optional[Ask]) -> Source:
         try:
             source = _of_service(args, recording.uri, ask)
         except (CannotConnect, ServiceEnded) as error:
-            if not recording.failed:
+            if not recording.has_failed():
                 raise
             raise CannotConnect(
                 "isoscope's service ended before its samples were read; there is nothing to show"
