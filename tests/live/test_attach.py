@@ -50,6 +50,9 @@ def running(*command, ready=True, **popen):
         end(process)
 
 
+KERNEL_CODE_NOTICE = "the kernel lets only root sample its own code"  # of perf, to an ordinary user
+
+
 def spinning(name="spin_two_to_one", *words):
     return running(workload(name), *(words or ("600",)), ready=False)
 
@@ -226,7 +229,8 @@ def used_s_of_all(pid: int) -> float:
 def test_it_ends_with_the_program(scheme):
     with spinning("spin_two_to_one", "0.3") as process:
         done = attach("--via", scheme, "--quiet", process.pid)
-    assert (done.returncode, done.stderr) == (0, "")
+    told = [line for line in done.stderr.splitlines() if KERNEL_CODE_NOTICE not in line]
+    assert (done.returncode, told) == (0, [])
 
 
 def test_it_says_what_it_does_and_leaves_when_it_is_told(scheme):
@@ -237,7 +241,7 @@ def test_it_says_what_it_does_and_leaves_when_it_is_told(scheme):
     assert f"isoscope: attached to process {process.pid} by {scheme}\n" in done.stderr
     assert "The Dart VM service is listening on http://127.0.0.1:" in done.stderr
     if scheme == "perf" and os.geteuid() and Path("/proc/sys/kernel/perf_event_paranoid").read_text().strip() == "2":
-        assert "the kernel lets only root sample its own code" in done.stderr
+        assert KERNEL_CODE_NOTICE in done.stderr
     assert "delivered" in done.stderr and "complete: they reach the thread's start" in done.stderr
 
 
@@ -266,15 +270,11 @@ def test_a_recording_of_it_is_a_session(scheme, tmp_path):
     assert "spin_twice" in tree.stdout, tree
 
 
-def test_programs_are_found_by_name():
-    name = "named_for_test"
-    copy = Path(workload("spin_two_to_one")).parent / name
+def test_programs_are_found_by_name(tmp_path):
+    copy = str(tmp_path / "named_for_test")
     shutil.copy(workload("spin_two_to_one"), copy)
-    try:
-        with running(str(copy), "600", ready=False) as one, running(str(copy), "600", ready=False) as other:
-            done = attach("--name", "named_for_*", "--for", "1")
-    finally:
-        copy.unlink()
+    with running(copy, "600", ready=False) as one, running(copy, "600", ready=False) as other:
+        done = attach("--name", "named_for_*", "--for", "1")
     assert done.returncode == 0
     for process in (one, other):
         assert f"attached to process {process.pid} by " in done.stderr
