@@ -183,10 +183,12 @@ def output(*command: str) -> str:
 
 def plain(name: str) -> str:
     """Demangling differs in spaces, and in how it shows what the compiler made of a function (a part,
-    a clone); memcpy and memmove are two names of one code in glibc."""
+    a clone); memcpy and memmove are two names of one code in glibc, as write, __write and
+    __GI___libc_write are, of which each has the one it finds first."""
     name = re.sub(r"\(.*| \[[^]]*\]|\.(lto_priv|constprop|isra|part|cold)\b.*", "", name)
     name = name.replace(" ", "").split("@")[0]
-    return name.replace("__memmove_", "__memcpy_")
+    name = name.replace("__memmove_", "__memcpy_")
+    return re.sub(r"^(__GI_)?_+(libc_)?(?=[a-z])", "", name)
 
 
 def compare(seen: Seen, theirs: dict[str, float]) -> list[tuple[str, float, float]]:
