@@ -75,6 +75,7 @@ static bool lacks_preload(pid_t pid)
  * limit. */
 enum { DESCRIPTORS_MIN = 3 };
 
+/* False where that cannot be seen: those of a process that ends are root's alone. */
 static bool lacks_descriptors(pid_t pid, bool forked)
 {
     CLEANUP(close_file) FILE *file = open_of(pid, "limits");
@@ -89,7 +90,11 @@ static bool lacks_descriptors(pid_t pid, bool forked)
             break;
     for (unsigned long i = 0; i < limit && left < DESCRIPTORS_MIN; i++) {
         snprintf(path, sizeof(path), "/proc/%d/fd/%lu", pid, i);
-        left += lstat(path, &one) < 0 && errno == ENOENT;
+        if (lstat(path, &one) == 0)
+            continue;
+        if (errno != ENOENT)
+            return false;
+        left++;
     }
     return limit != ULONG_MAX && left < DESCRIPTORS_MIN;
 }
