@@ -32,7 +32,8 @@ readers() {
         npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$folder" "${packages[@]}" ||
             die "could not fetch ${packages[*]} from npm"
     fi
-    ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/readers/readers.py" \
+    ISOSCOPE_BUILD="$root/build" ISOSCOPE_COMMAND="$root/build/bin/isoscope" \
+        /usr/bin/python3 -B "$root/tests/readers/readers.py" \
         "$folder" "$folder/pictures"
 }
 
