@@ -95,6 +95,9 @@ def test_condition_variables_semaphores_and_futexes_are_waits_of_another_kind():
     with waited("kinds") as client:
         waits = client.profile(kind="wait")
         locks = client.profile(kind="lock")
+        told = [client.call("_getCpuSamples", kind=kind, isolateId=process.id)["samples"]
+                for kind in ("lock", "wait") for process in client.processes()]
+    assert all(told) and {sample["vmTag"] for samples in told for sample in samples} == {"Lock"}
     assert set(locks.waited_for) == {"mutex", "read", "write"}
     found = {lock.name: lock for lock in locks_of(waits)}
     assert found["filled"].what.keys() == {"condition"} and 45_000 < found["filled"].waited_us < 500_000

@@ -295,6 +295,7 @@ static void take_wait(struct drain *drain, struct process *process, struct proce
     if (!begin_own(drain, process, slot, view, record, &sample))
         return;
     weigh(record->cpu_ns, words.mean_ns, WAIT_NS_MAX, &sample);
+    sample.state = FEED_STATE_LOCK; /* it is taken when the wait is over, and tells of the wait */
     sample.wait = (struct sample_wait){ words.holder > 0 ? words.holder : 0, (uint8_t)words.what };
     frames[0] = process_lock_frame(process, &words, drain->registry, drain->symbolizer);
     sample.depth = 1 + normalize(drain, process, record, frames + 1);
