@@ -71,6 +71,8 @@ static void comment_nothing(struct service *service, struct pull *pull)
         pprof_comment(pull->profile, "allocations are not sampled: run the program with --alloc");
     else if (sample_kind_is_waits(kind) && !settings.lock_us)
         pprof_comment(pull->profile, "waits are not sampled: run the program with --lock");
+    else if (kind == SAMPLES_OF_FAULTS && !settings.faults)
+        pprof_comment(pull->profile, "page faults are not sampled: run the program with --faults");
 }
 
 static uint64_t period_of(struct service *service, const struct pull *pull)
@@ -79,6 +81,8 @@ static uint64_t period_of(struct service *service, const struct pull *pull)
 
     if (!pull->path->kind_count || sample_kind_is_waits(pull->path->kinds[0]))
         return 1;
+    if (pull->path->kinds[0] == SAMPLES_OF_FAULTS)
+        return settings.faults;
     return sample_kind_is_memory(pull->path->kinds[0]) ? settings.allocation_bytes
                                                        : settings.period_us * UINT64_C(1000);
 }
@@ -288,7 +292,9 @@ static void add(struct service *service, struct pull *pull, struct snapshot_samp
         pull->process = (struct process_info){ .id = sample->process_id };
         profile_process(service->options.profile, sample->process_id, &pull->process);
     }
-    if (!sample_kind_is_many(pull->path->kinds[pull->kind]))
+    /* How many page faults one stands for is its weight. */
+    if (!sample_kind_is_many(pull->path->kinds[pull->kind]) ||
+        pull->path->kinds[pull->kind] == SAMPLES_OF_FAULTS)
         sample->objects = 1;
     work = pprof_samples_add(&pull->profile->samples, &pull->profile->tables, sample,
                              &pull->process, sample_vm_tag(sample->state), pull->kind);

@@ -37,6 +37,13 @@
             "count"                                                                                \
         }                                                                                          \
     }
+#define FAULTS                                                                                     \
+    {                                                                                              \
+        .types = { { "samples", "count" }, { "page_faults", "count" } }, .count = 2, .period = {   \
+            "page_faults",                                                                         \
+            "count"                                                                                \
+        }                                                                                          \
+    }
 #define COUNTED(what)                                                                              \
     {                                                                                              \
         .types = { { what, "count" } }, .count = 1, .period = { what, "count" }                    \
@@ -93,6 +100,7 @@ static const struct pull_path paths[] = {
       WAITED,
       "delay",
       0 },
+    { "faults", PULL_PROFILE, "page faults", { SAMPLES_OF_FAULTS }, 1, FAULTS, "page_faults", 0 },
     { "goroutine",
       PULL_PROFILE,
       "empty: isoscope dump PID shows all threads' stacks",

@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from harness import ISOSCOPE, Client, default_timer, measured, profiled, service_of, serving, until, workload
+from pulled import Pulled
 
 pytestmark = pytest.mark.skipif(not default_timer().is_trap, reason="the kernel refuses perf events here")
 
@@ -74,7 +75,11 @@ def test_commands_exports_and_session_files_know_the_kind(tmp_path):
     ended = subprocess.run([ISOSCOPE, "tree", "--kind", "fault", "--unit", "ms", str(file)], capture_output=True, text=True)
     assert ended.returncode == 2 and "leave --unit out" in ended.stderr
     with serving(file) as service, Client(service.uri) as client:
-        assert set(told(client)) >= {"first", "second"}
+        seen = told(client)
+        pulled = Pulled.of(service, "debug/pprof/faults")
+    assert set(seen) >= {"first", "second"}
+    assert pulled.types == [("samples", "count"), ("page_faults", "count")]
+    assert pulled.sums("page_faults")[0] == seen and sum(pulled.sums("samples")[0].values()) < sum(seen.values())
 
 
 def test_they_are_switched_while_the_program_runs():
