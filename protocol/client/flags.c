@@ -192,7 +192,8 @@ static enum flag_set set_wall_threads(struct service *service, const char *value
 
 static bool sees_allocations(const struct feed_status_view *status)
 {
-    return status->allocations_seen == FEED_ALLOCATIONS_SEEN;
+    return status->allocations_seen == FEED_ALLOCATIONS_SEEN ||
+           status->allocations_seen == FEED_ALLOCATIONS_OWN;
 }
 
 static bool sees_locks(const struct feed_status_view *status)

@@ -64,12 +64,14 @@ static SIGNAL_SAFE void set_mean(uint32_t mean_bytes)
     apply();
 }
 
-void allocation_rate_prepare(uint32_t mean_bytes)
+void allocation_rate_prepare(uint32_t mean_bytes, bool own)
 {
     bool sanitized = &__asan_init || &__msan_init || &__tsan_init || &__hwasan_init;
 
     ready_filter = isoscope_alloc_filter;
-    seen = isoscope_alloc_filter ? FEED_ALLOCATIONS_SEEN : FEED_ALLOCATIONS_UNSEEN;
+    seen = !isoscope_alloc_filter ? FEED_ALLOCATIONS_UNSEEN
+           : own                  ? FEED_ALLOCATIONS_OWN
+                                  : FEED_ALLOCATIONS_SEEN;
     if (sanitized)
         seen = FEED_ALLOCATIONS_SANITIZED;
     set_mean(mean_bytes);

@@ -22,8 +22,8 @@
 extern _Atomic uint32_t allocation_epoch;
 
 /* Before the sampler starts. mean_bytes: of which one is sampled, until the service says something
- * else; 0: none is. */
-void allocation_rate_prepare(uint32_t mean_bytes);
+ * else; 0: none is. own: the program's calls of malloc reach another one. */
+void allocation_rate_prepare(uint32_t mean_bytes, bool own);
 /* The sampler has another feed, whose table is empty. */
 SIGNAL_SAFE void allocation_rate_begin(void);
 /* It has none any more. */

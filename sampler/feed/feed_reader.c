@@ -178,8 +178,8 @@ static enum feed_allocations_seen seen_in(const struct feed_status *status)
 {
     uint32_t seen = atomic_load_explicit(&status->allocations_seen, memory_order_relaxed);
 
-    return seen <= FEED_ALLOCATIONS_SANITIZED ? (enum feed_allocations_seen)seen
-                                              : FEED_ALLOCATIONS_UNSEEN;
+    return seen <= FEED_ALLOCATIONS_OWN ? (enum feed_allocations_seen)seen
+                                        : FEED_ALLOCATIONS_UNSEEN;
 }
 
 static enum feed_faults_seen faults_in(const struct feed_status *status)

@@ -253,6 +253,7 @@ enum feed_allocations_seen {
     FEED_ALLOCATIONS_UNSEEN, /* it was started without libisoscope_alloc.so */
     FEED_ALLOCATIONS_SEEN,
     FEED_ALLOCATIONS_SANITIZED, /* a sanitizer has them: they are left alone */
+    FEED_ALLOCATIONS_OWN,       /* the program's malloc is its own: its mappings alone are seen */
 };
 
 /* Whether a program's page faults trap. */

@@ -47,6 +47,17 @@ static void say_faults_refused(struct timer_notices *notices, const struct proce
              process->name, process->pid);
 }
 
+static void say_own_malloc(struct timer_notices *notices, const struct process_info *process)
+{
+    if (notices->said_own_malloc || process->status.allocations_seen != FEED_ALLOCATIONS_OWN)
+        return;
+    notices->said_own_malloc = true;
+    log_line("%s (%" PRId32
+             "): its allocations are not sampled, only what it maps: it defines malloc "
+             "itself, and calls that. <isoscope/memory.h> is for such an allocator",
+             process->name, process->pid);
+}
+
 void notice_timers(struct timer_notices *notices, struct profile *profile, uint32_t asked_us)
 {
     size_t room = profile_processes(profile, NULL, 0);
@@ -57,6 +68,7 @@ void notice_timers(struct timer_notices *notices, struct profile *profile, uint3
         bool *said = &notices->said[processes[i].status.timer_reason];
 
         say_faults_refused(notices, &processes[i]);
+        say_own_malloc(notices, &processes[i]);
         if (*said || !is_slower(&processes[i].status, asked_us))
             continue;
         *said = true;

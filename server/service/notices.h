@@ -13,12 +13,12 @@ struct profile;
 
 struct timer_notices {
     bool said[FEED_TIMER_REASON_COUNT];
-    bool said_faults;
+    bool said_faults, said_own_malloc;
 };
 
 /*
- * Says when CPU-time timers tick alone, slower than what was asked, and why, and when page faults cannot be
- * sampled: of each reason once,
+ * Says when CPU-time timers tick alone, slower than what was asked, and why, and when page faults or a
+ * program's allocations cannot be sampled: of each reason once,
  * with the first process that has it. To be called again and again, for reasons come while programs
  * run.
  */

@@ -3,18 +3,27 @@
 Interleaved rounds. A pair's figure is the best of all; a program's the median. `bare again` and `none again` are the noise. Bounds: a pair costs at
 most 2 ns more than bare where it is not sampled itself (small ones); python3, cc1plus and a C++ program at most 1 % more CPU time than under
 `isoscope run`, whose share is not this one's. A sample itself costs some microseconds, once in 512 KiB: large blocks show it.
+
+Peers are those that are here: jemalloc, tcmalloc and their profilers, heaptrack and massif of Debian; --async-profiler and --memray say
+where the other two are. redis-server's figure is the CPU time that it tells of the same requests.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from typing import Iterator, NamedTuple, Optional
+
+from real_programs import programs as real_programs
 
 BUILD = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else Path()
 ISOSCOPE = str(BUILD / "bin/isoscope")
@@ -41,36 +50,55 @@ int main()
 """
 
 
-def pair_ways() -> dict[str, tuple[list[str], dict[str, str]]]:
-    ways: dict[str, tuple[list[str], dict[str, str]]] = {
-        "bare": ([], {}),
-        "run": ([ISOSCOPE, "run", "--quiet", "--"], {}),
-        "run --alloc": ([ISOSCOPE, "run", "--quiet", "--alloc", "--"], {}),
-        # Wrapped, and nothing sampled.
-        "off": ([ISOSCOPE, "run", "--quiet", "--alloc", "--paused", "--"], {}),
-        "bare again": ([], {}),
+class Way(NamedTuple):
+    words: tuple[str, ...] = ()  # before the program
+    environment: dict[str, str] = {}
+    slower: int = 1  # so many pairs less
+
+
+def preloaded(library: str, **environment: str) -> Optional[Way]:
+    path = library if "/" in library else f"{LIBRARIES}/{library}"
+    return Way((), {"LD_PRELOAD": path, **environment}) if os.path.exists(path) else None
+
+
+def isoscope(*options: str) -> Way:
+    return Way((ISOSCOPE, "run", "--quiet", *options, "--"))
+
+
+def peers(folder: Path, async_profiler: str) -> dict[str, Way]:
+    found = {
+        "jemalloc": preloaded("libjemalloc.so.2"),
+        "jemalloc prof": preloaded("libjemalloc.so.2", MALLOC_CONF=f"prof:true,lg_prof_sample:19,prof_prefix:{folder}/je"),
+        "tcmalloc": preloaded("libtcmalloc.so.4"),
+        "tcmalloc sampling": preloaded("libtcmalloc.so.4", TCMALLOC_SAMPLE_PARAMETER="524288"),
+        "gperftools heap": preloaded("libtcmalloc.so.4", HEAPPROFILE=f"{folder}/gperf"),
+        # It samples each so many bytes, as we do.
+        "nativemem": preloaded(async_profiler or "/", ASPROF_COMMAND=f"start,nativemem=524288,file={folder}/native.jfr")
+        if async_profiler else None,
+        "heaptrack": Way(("heaptrack", "-o", f"{folder}/heaptrack")) if shutil.which("heaptrack") else None,
+        "massif": Way(("valgrind", "--tool=massif", "-q", "--massif-out-file=/dev/null")) if shutil.which("valgrind") else None,
     }
-    for name, library, more in (
-        ("jemalloc", "libjemalloc.so.2", {}),
-        ("jemalloc prof", "libjemalloc.so.2", {"MALLOC_CONF": "prof:true,lg_prof_sample:19,prof_prefix:/tmp/jeprof"}),
-        ("tcmalloc", "libtcmalloc.so.4", {}),
-        ("tcmalloc sampling", "libtcmalloc.so.4", {"TCMALLOC_SAMPLE_PARAMETER": "524288"}),
-    ):
-        if os.path.exists(f"{LIBRARIES}/{library}"):
-            ways[name] = ([], {"LD_PRELOAD": f"{LIBRARIES}/{library}", **more})
-    return ways
+    slow = {"gperftools heap": 50, "heaptrack": 10, "massif": 50}
+    return {name: way._replace(slower=slow.get(name, 1)) for name, way in found.items() if way}
 
 
-def pair_ns(way: tuple[list[str], dict[str, str]], size: int, pairs: int, threads: int) -> float:
-    words, environment = way
-    program = str(BUILD / "tests/bench/malloc_pairs")
-    told = subprocess.run([*words, program, str(size), str(pairs), str(threads)], env={**os.environ, **environment},
-                          stdout=subprocess.PIPE, check=True, text=True)
-    return float(told.stdout)
+def pair_ns(way: Way, size: int, pairs: int, threads: int) -> float:
+    program = [str(BUILD / "tests/bench/malloc_pairs"), str(size), str(pairs // way.slower), str(threads)]
+    told = subprocess.run([*way.words, *program], env={**os.environ, **way.environment}, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=True, text=True)
+    # Some tools talk on the program's standard output.
+    return float(next(line for line in told.stdout.splitlines() if re.fullmatch(r"[\d.]+", line)))
 
 
-def show_pairs(rounds: int) -> None:
-    ways = pair_ways()
+def show_pairs(rounds: int, others: dict[str, Way]) -> None:
+    ways = {
+        "bare": Way(),
+        "run": isoscope(),
+        "run --alloc": isoscope("--alloc"),
+        "off": isoscope("--alloc", "--paused"),  # wrapped, and nothing sampled
+        "bare again": Way(),
+        **others,
+    }
     for threads in (1, 8):
         print(f"\nns for a malloc and its free, {threads} thread{'s' * (threads > 1)}: {', '.join(str(s) for s, _ in SIZES)} bytes")
         seen = {(way, size): [] for way in ways for size, _ in SIZES}
@@ -86,37 +114,76 @@ TIMER = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=
          "u = resource.getrusage(resource.RUSAGE_CHILDREN); print(u.ru_utime + u.ru_stime, file=open({!r}, 'w'))")
 
 
-def program_s(words: list[str], program: list[str], told: str) -> float:
-    """Of the program alone: it is started, below the tool, by what tells its CPU time."""
+def program_s(way: Way, program: list[str], told: str) -> float:
+    """Of the program alone, without isoscope's service; heaptrack's own processes count."""
     timer = ["/usr/bin/python3", "-S", "-c", TIMER.format(told)]
-    subprocess.run([*words, *timer, *program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    if way.words[:1] == (ISOSCOPE,):  # which sees what is started below
+        words = [*way.words, *timer, *program]
+    else:
+        words = [*timer, "env", *(f"{name}={value}" for name, value in way.environment.items()), *way.words, *program]
+    subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     return float(Path(told).read_text())
 
 
-def show_programs(rounds: int, folder: Path) -> None:
+@contextmanager
+def redis(way: Way, folder: Path) -> Iterator[str]:
+    """Yields its socket."""
+    socket = f"{folder}/redis.sock"
+    words = [*way.words, "redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no"]
+    server = subprocess.Popen(words, env={**os.environ, **way.environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 30
+        while redis_says(socket, "ping") != "PONG" and time.monotonic() < deadline:
+            time.sleep(0.01)
+        yield socket
+    finally:
+        redis_says(socket, "shutdown", "nosave")
+        try:
+            server.wait(30)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def redis_says(socket: str, *words: str) -> str:
+    return subprocess.run(["redis-cli", "-s", socket, *words], capture_output=True, text=True).stdout.strip()
+
+
+def redis_s(way: Way, folder: Path) -> float:
+    """CPU time of the server, as it tells it, for the same requests."""
+    with redis(way, folder) as socket:
+        for test in ("set,get", "lpush,lpop,hset"):
+            subprocess.run(["redis-benchmark", "-s", socket, "-q", "-t", test, "-n", "200000", "-P", "8", "-r", "100000", "-d", "100"],
+                           stdout=subprocess.DEVNULL, check=True)
+        used = dict(line.split(":") for line in redis_says(socket, "info", "cpu").splitlines() if ":" in line)
+    return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])
+
+
+def show_programs(rounds: int, folder: Path, others: dict[str, Way], memray: str) -> None:
     (folder / "heavy.cc").write_text(CXX)
     heavy, told = str(folder / "heavy"), str(folder / "told")
     subprocess.run(["g++", "-O2", "-o", heavy, str(folder / "heavy.cc")], check=True)
     programs = {
-        "python3": ["/usr/bin/python3", "-c", PYTHON],
-        "cc1plus": ["g++", "-O1", "-S", "-o", str(folder / "heavy.s"), str(folder / "heavy.cc")],
+        "python3": ["/usr/bin/python3", str(script_in(folder))],
+        "cc1plus": next(one.command for one in real_programs(folder) if one.name == "cc1plus"),
         "C++ map": [heavy],
+        **({"redis": []} if shutil.which("redis-server") and shutil.which("redis-benchmark") else {}),
     }
-    ways = {
-        "none": [],
-        "run": [ISOSCOPE, "run", "--quiet", "--"],
-        "run --alloc": [ISOSCOPE, "run", "--quiet", "--alloc", "--"],
-        "none again": [],
-    }
-    if shutil.which("heaptrack"):
-        ways["heaptrack"] = ["heaptrack", "-o", str(folder / "trace")]
+    ways = {"none": Way(), "run": isoscope(), "run --alloc": isoscope("--alloc"), "none again": Way(), **others}
     print("\nCPU time of the program, to none's")
     for name, program in programs.items():
-        seen: dict[str, list[float]] = {way: [] for way in ways}
-        for _ in range(rounds):
-            for way, words in ways.items():
+        mine = dict(ways)
+        if memray and name == "python3":
+            mine["memray's python3"] = Way((memray,))
+            mine["memray"] = Way((memray, "-m", "memray", "run", "--native", "-f", "-q", "-o", f"{folder}/memray.bin"))
+        seen: dict[str, list[float]] = {way: [] for way in mine}
+        for turn in range(rounds):
+            for way, words in mine.items():
+                if words.slower > 1 and turn:
+                    continue  # once: it takes minutes, and shows in one
                 try:
-                    seen[way].append(program_s(words, program, told))
+                    own = program[1:] if words.words[:1] == (memray,) else program
+                    seen[way].append(redis_s(words, folder) if name == "redis" else program_s(words, own, told))
                 except subprocess.CalledProcessError:
                     pass
         base = median(seen["none"])
@@ -124,15 +191,25 @@ def show_programs(rounds: int, folder: Path) -> None:
         print(f"  {name:9}{base:6.2f} s{shares}", flush=True)
 
 
+def script_in(folder: Path) -> Path:
+    script = folder / "work.py"
+    script.write_text(PYTHON)
+    return script
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build")
     parser.add_argument("rounds", type=int, nargs="?", default=5)
+    parser.add_argument("--async-profiler", metavar="LIBRARY", default="", help="its libasyncProfiler.so")
+    parser.add_argument("--memray", metavar="PYTHON", default="", help="a python3 that has it")
     args = parser.parse_args()
     print(f"{os.cpu_count()} processors, Linux {os.uname().release}, load {os.getloadavg()[0]:.1f}; {args.rounds} rounds")
-    show_pairs(args.rounds)
-    with tempfile.TemporaryDirectory() as folder:
-        show_programs(args.rounds, Path(folder))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        others = peers(folder, args.async_profiler)
+        show_pairs(args.rounds, others)
+        show_programs(args.rounds, folder, others, args.memray)
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -215,6 +216,18 @@ int main(void)
 }
 """
 
+TAKES_ADDRESS = r"""
+#include <stdlib.h>
+void *(*volatile allocate)(size_t) = malloc;
+int main(void)
+{
+    for (int i = 0; i < 20000; i++)
+        free(allocate(1000));
+    for (volatile long i = 0; i < 100000000; i++) ;
+    return 0;
+}
+"""
+
 HANDLER = r"""
 #include <signal.h>
 #include <stdio.h>
@@ -271,7 +284,17 @@ def test_the_program_goes_on_as_without(compiled, run, text):
     ended = run([program], "--quiet", "--alloc=1024")
     said = [line for line in ended.stderr.splitlines()
             if NO_PERF_NOTICE not in line and SWITCHES_NOTICE not in line]
+    if text is OWN:
+        assert len(said) == 1 and "goes_on" in said[0] and "it defines malloc itself" in said.pop()
     assert (ended.returncode, ended.stdout, said) == (0, "right\n", [])
+
+
+def test_a_program_that_only_takes_mallocs_address_is_sampled(compiled, run):
+    """At a fixed address it has a stub of that name."""
+    program = compiled("takes_it", TAKES_ADDRESS, "-O1", "-fno-builtin", "-no-pie", "-fno-pie")
+    ended = run([program], "--stats", "--alloc=1024")
+    assert ended.returncode == 0 and "defines malloc" not in ended.stderr
+    assert re.search(r"allocations +\d+  sampled\n", ended.stderr), ended.stderr
 
 
 def test_a_program_with_a_sanitizer_keeps_its_allocations_to_itself(compiled, run):

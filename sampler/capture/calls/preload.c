@@ -8,6 +8,7 @@
 
 #include "cooperate.h"
 #include "loop_calls.h"
+#include "own_malloc.h"
 #include "thread_end.h"
 
 #include "../../feed/sys.h"
@@ -284,7 +285,8 @@ int isoscope_start(const struct isoscope_options *options)
     if (prepare_error)
         return -ISOSCOPE_SYSTEM;
     allocation_rate_prepare(
-        start.enabled ? number_from_env(FEED_ENV_ALLOC, FEED_ALLOCATION_BYTES_MAX) : 0);
+        start.enabled ? number_from_env(FEED_ENV_ALLOC, FEED_ALLOCATION_BYTES_MAX) : 0,
+        program_has_own_malloc());
     page_faults_prepare(number_from_env(FEED_ENV_FAULTS, FEED_FAULTS_MAX));
     lock_rate_prepare(start.enabled ? number_from_env(FEED_ENV_LOCK, FEED_LOCK_US_MAX) : 0);
     stack = sys_gettid() == (int)sys_call0(SYS_getpid) ? main_stack() : thread_stack();

@@ -1,0 +1,22 @@
+#include "own_malloc.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Of libisoscope_alloc.so. */
+extern uint8_t isoscope_alloc_filter[] __attribute__((weak));
+
+bool program_has_own_malloc(void)
+{
+    const ElfW(Sym) *symbol = NULL;
+    Dl_info ours, found;
+
+    if (!isoscope_alloc_filter || !dladdr(isoscope_alloc_filter, &ours) ||
+        !dladdr1((void *)malloc, &found, (void **)&symbol, RTLD_DL_SYMENT))
+        return false;
+    /* A program at a fixed address that only takes malloc's address has a stub for it, which is no definition. */
+    return found.dli_fbase != ours.dli_fbase && symbol && symbol->st_shndx != SHN_UNDEF;
+}
