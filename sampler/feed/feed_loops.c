@@ -31,6 +31,10 @@ static SIGNAL_SAFE void fill_in(struct feed_loop *loop, const struct feed_loop_s
     atomic_store_explicit(&loop->progress, 0, memory_order_relaxed);
     atomic_store_explicit(&loop->end_asked, 0, memory_order_relaxed);
     atomic_store_explicit(&loop->ended_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&loop->note_base, 0, memory_order_relaxed);
+    atomic_store_explicit(&loop->note_from, UINT64_MAX, memory_order_relaxed);
+    atomic_store_explicit(&loop->noted_mark, 0, memory_order_relaxed);
+    atomic_store_explicit(&loop->noted_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&loop->ping_posted, asked, memory_order_relaxed);
     atomic_store_explicit(&loop->ping_seen, asked, memory_order_relaxed);
     atomic_store_explicit(&loop->has_ping, 0, memory_order_relaxed);

@@ -57,6 +57,17 @@ bool feed_reader_loop(const struct feed_reader *reader, uint32_t number, struct 
     return true;
 }
 
+/* The program may be storing the next one. */
+static void read_noted(const struct feed_loop *loop, struct feed_loop_marks *out)
+{
+    out->noted_mark = atomic_load_explicit(&loop->noted_mark, memory_order_acquire);
+    out->noted_ns = atomic_load_explicit(&loop->noted_ns, memory_order_acquire);
+    if (RELAXED(loop->noted_mark) != out->noted_mark)
+        out->noted_mark = 0;
+    if (!out->noted_mark)
+        out->noted_ns = 0;
+}
+
 bool feed_reader_loop_marks(const struct feed_reader *reader, uint32_t number,
                             struct feed_loop_marks *out)
 {
@@ -69,6 +80,7 @@ bool feed_reader_loop_marks(const struct feed_reader *reader, uint32_t number,
     out->generation = RELAXED(loop->generation);
     out->mark = atomic_load_explicit(&loop->mark, memory_order_acquire);
     out->ended_ns = RELAXED(loop->ended_ns);
+    read_noted(loop, out);
     out->progress = RELAXED(loop->progress);
     out->ping_asked = RELAXED(loop->ping_asked);
     out->ping_posted = RELAXED(loop->ping_posted);
@@ -82,6 +94,17 @@ void feed_reader_loop_ask_end(struct feed_reader *reader, uint32_t number, uint6
 
     if (loop)
         atomic_store_explicit(&loop->end_asked, mark, memory_order_release);
+}
+
+/* An idle loop's words are not written again. */
+void feed_reader_loop_note_begins(struct feed_reader *reader, uint32_t number, uint64_t mark)
+{
+    struct feed_loop *loop = entry_at(reader, number);
+
+    if (!loop || (RELAXED(loop->note_base) == mark && RELAXED(loop->note_from) == mark))
+        return;
+    atomic_store_explicit(&loop->note_base, mark, memory_order_relaxed);
+    atomic_store_explicit(&loop->note_from, mark, memory_order_release);
 }
 
 /* The program's thread looks at all loops when it wakes: one word for all is enough to sleep on. */

@@ -36,6 +36,9 @@ struct feed_loop_marks {
     /* When the dispatch ended that feed_reader_loop_ask_end named last. Older than the asking: it ended before
      * the program could see that. */
     int64_t ended_ns;
+    /* The last dispatch whose begin was noted, and when that was; 0, 0: none, or it is being stored. */
+    uint64_t noted_mark;
+    int64_t noted_ns;
     uint32_t progress;
     uint32_t ping_asked, ping_posted, ping_seen;
 };
@@ -51,6 +54,9 @@ bool feed_reader_loop_marks(const struct feed_reader *reader, uint32_t number,
 
 /* The dispatch with that mark is late: the program is to say when it ends. */
 void feed_reader_loop_ask_end(struct feed_reader *reader, uint32_t number, uint64_t mark);
+/* A look saw that mark: the program is to note when dispatches begin after it: each of the first eight, then one
+ * in a quarter of all so far, so that the cost is bounded by the looks. */
+void feed_reader_loop_note_begins(struct feed_reader *reader, uint32_t number, uint64_t mark);
 /* Asks for a ping. */
 void feed_reader_loop_ping(struct feed_reader *reader, uint32_t number);
 /* Gives an ENDED entry back to the program. */

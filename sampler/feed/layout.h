@@ -29,7 +29,7 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 13,
+    FEED_VERSION = 14,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     /* Per thread that writes events; a power of two. A quarter of a million slices a second, read
      * ten times in it, need half of it. */
@@ -322,8 +322,8 @@ enum feed_loop_state {
     FEED_LOOP_ENDED,   /* P */
 };
 
-/* One loop: two cache lines, of which the loop's thread writes the first at each dispatch. Nobody reads a
- * clock for it: times are the service's, which looks. */
+/* One loop: two cache lines, of which the loop's thread writes the first at each dispatch. Times are the
+ * service's, which looks; of what began between two looks the program notes a few. */
 struct feed_loop {
     /* P: +1 when a dispatch begins, +1 when it ends: odd while the loop is busy. */
     _Atomic uint64_t mark;
@@ -336,7 +336,10 @@ struct feed_loop {
     _Atomic uint32_t
         ping_posted;            /* P: what it was when its ping was handed to the program's post */
     _Atomic uint32_t ping_seen; /* P: what it was when the loop ran it */
-    uint32_t reserved_hot[5];
+    uint32_t reserved_hot;
+    /* S, at a look: the mark there. P notes the begins that come first after it, then ever fewer. */
+    _Atomic uint64_t note_base;
+    _Atomic uint64_t note_from; /* S, then P: the mark before the next begin that is noted */
 
     _Atomic uint32_t state;      /* feed_loop_state */
     _Atomic uint32_t generation; /* P: +1 each time the entry is claimed */
@@ -347,7 +350,10 @@ struct feed_loop {
     _Atomic uint32_t has_ping;   /* P: 1: ping_asked is answered */
     /* P, ms; 0: the service's. By the loop's own options. */
     _Atomic uint32_t jank_ms, stall_ms, hang_ms, dead_ms;
-    uint32_t reserved[5];
+    uint32_t reserved;
+    /* P: the dispatch that was noted last, and when it began. The mark is 0 while the time changes. */
+    _Atomic uint64_t noted_mark;
+    _Atomic int64_t noted_ns;
 };
 static_assert(sizeof(struct feed_loop) == 128, "layout");
 

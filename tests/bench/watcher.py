@@ -3,7 +3,7 @@
     watcher.py [BUILD_FOLDER] [--seconds S]
 
 Programs with 1 and 16 loops that have a dispatch of 100 us each 10 ms, which is as much looking as there ever is (one look
-each 4 ms), and 16 loops that are idle. Per case: percent of a processor that the watcher's thread takes, how often it
+each 8 ms), and 16 loops that are idle. Per case: percent of a processor that the watcher's thread takes, how often it
 wakes in a second, what one wake-up costs, and how often the program's threads wake while its loops are idle. CPU time is the
 thread's own (schedstat). Aims: at most 0.6 % for 16 loops; nothing wakes while all are idle.
 """

@@ -150,6 +150,9 @@ static void what_the_service_tells_stands_in_the_feed(void **state)
 
     feed_reader_loop_ask_end(both->reader, 1, 9);
     assert_int_equal(atomic_load(&loop->end_asked), 9);
+    feed_reader_loop_note_begins(both->reader, 1, 6);
+    assert_int_equal(atomic_load(&loop->note_base), 6);
+    assert_int_equal(atomic_load(&loop->note_from), 6);
     feed_reader_loop_ping(both->reader, 1);
     assert_int_equal(atomic_load(&loop->ping_asked), 1);
     assert_int_equal(atomic_load(&control->pings), 1);
@@ -162,6 +165,7 @@ static void what_the_service_tells_stands_in_the_feed(void **state)
     assert_false(feed_reader_loops_resting(both->reader, &woken_ns));
     /* Of entries that there are not: nothing. */
     feed_reader_loop_ask_end(both->reader, FEED_LOOPS_MAX, 9);
+    feed_reader_loop_note_begins(both->reader, 0, 9);
     feed_reader_loop_ping(both->reader, 0);
     feed_reader_loop_recycle(both->reader, UINT32_MAX);
     assert_int_equal(atomic_load(&control->pings), 1);

@@ -404,6 +404,61 @@ static void a_post_may_end_its_own_pings(void **state)
     assert_null(loop->post);
 }
 
+static void begin_once(struct isoscope_loop *loop)
+{
+    isoscope_loop_begin(loop);
+    isoscope_loop_end(loop);
+}
+
+static void no_begin_is_noted_that_was_not_asked_for(void **state)
+{
+    struct isoscope_loop *loop = add();
+
+    (void)state;
+    begin_once(loop);
+    assert_int_equal(marks_of(live_loop()).noted_mark, 0);
+    assert_int_equal(marks_of(live_loop()).noted_ns, 0);
+}
+
+static void the_first_begin_after_a_look_is_noted(void **state)
+{
+    struct isoscope_loop *loop = add();
+    int64_t before_ns;
+
+    (void)state;
+    begin_once(loop);
+    isoscope_loop_begin(loop);
+    feed_reader_loop_note_begins(reader, live_loop(), mark());
+    isoscope_loop_end(loop);
+    before_ns = now_ns();
+    isoscope_loop_begin(loop);
+    assert_int_equal(marks_of(live_loop()).noted_mark, 5);
+    assert_in_range(marks_of(live_loop()).noted_ns, before_ns, now_ns());
+}
+
+/* Each of the first eight, then one in a quarter of all so far: of any number of begins some dozens have read a clock, and the
+ * last that has is not far back. */
+static void the_more_begins_the_fewer_are_noted(void **state)
+{
+    struct isoscope_loop *loop = add();
+    uint64_t last = 0;
+    uint32_t notes = 0;
+
+    (void)state;
+    feed_reader_loop_note_begins(reader, live_loop(), 0);
+    for (uint64_t begins = 1; begins <= 100000; begins++) {
+        uint64_t noted;
+
+        begin_once(loop);
+        noted = (marks_of(live_loop()).noted_mark + 1) / 2;
+        notes += noted != last;
+        last = noted;
+        assert_true(begins > 8 || noted == begins);
+        assert_true(4 * (begins - noted) <= begins);
+    }
+    assert_in_range(notes, 8, 80);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -424,6 +479,9 @@ int main(void)
         TEST(places_of_ended_loops_are_taken_again),
         TEST(another_feed_gets_registered_loops_at_their_next_dispatch),
         TEST(the_end_is_told_when_it_is_asked_for),
+        TEST(no_begin_is_noted_that_was_not_asked_for),
+        TEST(the_first_begin_after_a_look_is_noted),
+        TEST(the_more_begins_the_fewer_are_noted),
         TEST(the_first_dispatch_after_rest_rings_once),
         TEST(nothing_rings_when_the_sampler_has_stopped),
         TEST(a_ping_is_posted_once_until_it_was_run),

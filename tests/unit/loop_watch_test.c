@@ -27,6 +27,8 @@ struct script {
     int64_t progress_ns; /* one, then; 0: none */
     int64_t woken_ns;
     bool alone;
+    uint64_t noted_mark;
+    int64_t noted_ns;
     int64_t wrong_end_ns; /* what it says of its ends instead of the truth; 0: the truth */
 
     struct loop_watch watch;
@@ -92,6 +94,8 @@ static void look(struct script *script, int64_t now_ns)
     words.mark = mark_at(script, now_ns);
     words.progress = script->progress_ns && now_ns >= script->progress_ns;
     words.ended_ns = script->ended_ns;
+    words.noted_mark = script->noted_mark;
+    words.noted_ns = script->noted_ns;
     words.woken_ns = script->woken_ns <= now_ns ? script->woken_ns : 0;
     words.alone = script->alone;
     loop_watch_look(&script->watch, &words);
@@ -153,6 +157,63 @@ static void stalls_are_found_by_their_limits_within_two_milliseconds(void **stat
     for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
         for (int64_t phase = 0; phase < LOOK; phase += MS / 4)
             look_at_one_of(lengths[i], phase);
+}
+
+/* The second of two dispatches between looks, with a note; what its begin is known to be. */
+static struct stall_range begin_with_note(uint64_t mark, int64_t at_ns)
+{
+    const struct dispatch both[] = { { START + 1 * MS, MS }, { START + 5 * MS, 100 * MS } };
+    struct script script = script_of(both, 2);
+
+    look(&script, START);
+    script.noted_mark = mark;
+    script.noted_ns = at_ns;
+    look(&script, START + 8 * MS);
+    assert_true(loop_watch_busy(&script.watch));
+    return script.watch.open.start_ns;
+}
+
+static void assert_began(struct stall_range range, int64_t min_ns, int64_t max_ns)
+{
+    assert_int_equal(range.min, START + min_ns);
+    assert_int_equal(range.max, START + max_ns);
+}
+
+static void a_begin_is_as_it_was_noted(void **state)
+{
+    (void)state;
+    assert_began(begin_with_note(3, START + 5 * MS), 5 * MS, 5 * MS);
+}
+
+static void a_begin_lies_behind_an_earlier_one_that_was_noted(void **state)
+{
+    (void)state;
+    assert_began(begin_with_note(1, START + 1 * MS), 1 * MS, 8 * MS);
+}
+
+static void a_note_that_cannot_be_is_not_believed(void **state)
+{
+    (void)state;
+    assert_began(begin_with_note(0, 0), 0, 8 * MS);
+    assert_began(begin_with_note(5, START + 5 * MS), 0, 8 * MS);
+    assert_began(begin_with_note(3, START - 1), 0, 8 * MS);
+    assert_began(begin_with_note(3, START + 9 * MS), 0, 8 * MS);
+}
+
+/* What the note says changes no count: a dispatch that one look met is short all the same. */
+static void one_that_was_noted_and_met_once_is_counted_as_short(void **state)
+{
+    const struct dispatch one = { START + 1 * MS, 8 * MS };
+    struct script script = script_of(&one, 1);
+
+    (void)state;
+    look(&script, START);
+    script.noted_mark = 1;
+    script.noted_ns = START + 1 * MS;
+    look(&script, START + 8 * MS);
+    look(&script, START + 16 * MS);
+    assert_int_equal(script.shorts, 1);
+    assert_int_equal(script.shorts_ns, 8 * MS);
 }
 
 static void it_is_armed_at_four_fifths_of_the_limit(void **state)
@@ -378,6 +439,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stalls_are_found_by_their_limits_within_two_milliseconds),
+        cmocka_unit_test(a_begin_is_as_it_was_noted),
+        cmocka_unit_test(a_begin_lies_behind_an_earlier_one_that_was_noted),
+        cmocka_unit_test(a_note_that_cannot_be_is_not_believed),
+        cmocka_unit_test(one_that_was_noted_and_met_once_is_counted_as_short),
         cmocka_unit_test(it_is_armed_at_four_fifths_of_the_limit),
         cmocka_unit_test(the_first_dispatch_after_a_rest_begins_when_it_rang),
         cmocka_unit_test(with_other_loops_awake_it_began_after_the_ring),

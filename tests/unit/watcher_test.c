@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #define MS    INT64_C(1000000)
-#define LOOK  (4 * MS)
+#define LOOK  (8 * MS)
 #define START (1000000 * MS)
 
 enum { PROCESS = 77, LINGER = 1000 };
@@ -239,6 +239,40 @@ static void a_long_one_is_looked_at_less_often(void **state)
     before = watch.looked;
     pass(&watch, 1000);
     assert_in_range(watch.looked - before, 18, 21);
+    end(&watch);
+}
+
+static void short_dispatches_are_looked_at_half_as_often_as_long_ones(void **state)
+{
+    struct watch watch;
+    uint32_t before;
+
+    (void)state;
+    begin_with_loop(&watch);
+    begin_dispatch(&watch, watch.loop);
+    pass(&watch, 32);
+    before = watch.turns;
+    pass(&watch, 80);
+    assert_int_equal(watch.turns - before, 20);
+    end_dispatch(&watch, watch.loop);
+    pass(&watch, 8);
+    before = watch.turns;
+    pass(&watch, 80);
+    assert_int_equal(watch.turns - before, 10);
+    end(&watch);
+}
+
+static void a_look_asks_for_the_begins_behind_it(void **state)
+{
+    struct watch watch;
+
+    (void)state;
+    begin_with_loop(&watch);
+    begin_dispatch(&watch, watch.loop);
+    end_dispatch(&watch, watch.loop);
+    pass(&watch, 8);
+    assert_int_equal(atomic_load(&watch.loop->note_base), 2);
+    assert_int_equal(atomic_load(&watch.loop->note_from), 2);
     end(&watch);
 }
 
@@ -644,6 +678,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stall_is_armed_reached_and_ended),
         cmocka_unit_test(a_long_one_is_looked_at_less_often),
+        cmocka_unit_test(short_dispatches_are_looked_at_half_as_often_as_long_ones),
+        cmocka_unit_test(a_look_asks_for_the_begins_behind_it),
         cmocka_unit_test(all_that_rests_is_not_looked_at),
         cmocka_unit_test(a_program_without_loops_is_at_rest_at_once),
         cmocka_unit_test(a_dispatch_that_began_with_the_rest_is_found_by_the_look_behind),

@@ -38,6 +38,8 @@ _Atomic uint32_t *loop_feed_pings(void);
 
 /* The service sleeps, and is to look at loops again. */
 SIGNAL_SAFE void loop_feed_wake(struct feed_control *control);
+/* When this dispatch began is to be noted; mark: before it. */
+SIGNAL_SAFE void loop_feed_note_begin(struct feed_loop *entry, uint64_t mark);
 /* The dispatch that ends now is late, and when it ends is to be told. */
 SIGNAL_SAFE void loop_feed_tell_end(struct feed_loop *entry);
 
@@ -60,10 +62,15 @@ SIGNAL_SAFE_INLINE uint32_t loop_place_watch(const struct loop_place *place)
 /* A dispatch begins; or goes on, when one is under way. */
 SIGNAL_SAFE_INLINE void loop_place_begin(const struct loop_place *place)
 {
-    uint64_t mark = atomic_load_explicit(&place->entry->mark, memory_order_relaxed);
+    struct feed_loop *entry = place->entry;
+    uint64_t mark = atomic_load_explicit(&entry->mark, memory_order_relaxed);
 
-    if (mark % 2 == 0)
-        atomic_store_explicit(&place->entry->mark, mark + 1, memory_order_release);
+    if (mark % 2 == 0) {
+        atomic_store_explicit(&entry->mark, mark + 1, memory_order_release);
+        if (__builtin_expect(mark >= atomic_load_explicit(&entry->note_from, memory_order_relaxed),
+                             0))
+            loop_feed_note_begin(entry, mark);
+    }
     if (__builtin_expect(
             atomic_load_explicit(&place->control->loops_rest, memory_order_relaxed) != 0, 0))
         loop_feed_wake(place->control);

@@ -17,8 +17,8 @@
  *
  * What stands between begin and end is one dispatch. One that takes longer than the loop's stall limit is a
  * stall. No call here reads a clock, takes a lock or enters the kernel, but for: register, unregister, set_ping;
- * the first begin after a second in which all loops rested, which wakes the service; the end of a stall, which
- * reads the clock.
+ * the first begin after a second in which all loops rested, which wakes the service; the end of a stall and a few
+ * begins in a second, which read the clock.
  *
  * Threads    begin, end, idle_enter, idle_leave and progress: the thread that registered the loop. The rest: any.
  * Signals    begin, end, idle_enter, idle_leave and progress are signal-safe; the rest is not.

@@ -323,7 +323,7 @@ static int64_t come_to_rest(struct loop_subject *subject, const struct loop_turn
     if (turn->now_ns - subject->woken_ns < LINGER_NS)
         return watches_any(subject) ? turn->now_ns + LOOK_NS : subject->woken_ns + LINGER_NS;
     tell_rest(subject);
-    return turn->now_ns + LOOK_NS;
+    return turn->now_ns + CLOSE_LOOK_NS;
 }
 
 static void wake(struct loop_subject *subject, const struct loop_turn *turn)

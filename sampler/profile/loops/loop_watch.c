@@ -62,12 +62,25 @@ static struct stall_range end_dispatch(struct loop_watch *watch, const struct lo
     return end;
 }
 
+/* It began at the noted time, or after it. The program's word is believed where it can be true. */
+static void narrow_by_note(struct stall_range *start, const struct loop_look *look)
+{
+    if (look->noted_mark > look->mark || look->noted_ns < start->min || look->noted_ns > start->max)
+        return;
+    start->min = look->noted_ns;
+    if (look->noted_mark == look->mark)
+        start->max = look->noted_ns;
+}
+
 static void begin_dispatch(struct loop_watch *watch, const struct loop_look *look, int64_t least_ns)
 {
     watch->began_ns = (struct stall_range){ larger(watch->looked_ns, least_ns), look->after_ns };
+    narrow_by_note(&watch->began_ns, look);
     watch->looks = 0;
     watch->open.mark = 0;
     open_stretch(watch, look->mark, watch->began_ns);
+    /* A note says no more of the end: one that a single look met stays a short one. */
+    watch->open.exact = false;
     watch->open.met_ns = look->before_ns - watch->looked_ns;
 }
 

@@ -25,6 +25,9 @@ struct loop_look {
     uint64_t mark;
     uint32_t progress;
     int64_t ended_ns; /* read after mark */
+    /* A dispatch whose begin the program noted, and when that was; 0, 0: it noted none. */
+    uint64_t noted_mark;
+    int64_t noted_ns;
     /* When the first dispatch after a rest began; 0: there was none. alone: no other loop of the program has had
      * one since. */
     int64_t woken_ns;

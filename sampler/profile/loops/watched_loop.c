@@ -266,7 +266,7 @@ static int64_t look_at_ping(struct watched_loop *loop, const struct loop_round *
     if (!loop->ping.out && ping_wanted(loop, round))
         send_ping(loop, round);
     if (loop->ping.out)
-        return round->now_ns + LOOK_NS;
+        return round->now_ns + CLOSE_LOOK_NS;
     next_ns = ping_next_ns(&loop->ping, ping_every_ns(loop));
     /* One that rested when its clock was read is asked by the collector's rounds. */
     return loop->ping.looked_ns == round->now_ns || next_ns <= round->now_ns ? INT64_MAX : next_ns;
@@ -284,6 +284,16 @@ static void look_at_dispatches(struct watched_loop *loop, const struct loop_roun
         loop->busy_ns = round->now_ns;
 }
 
+/* How soon the next look is wanted. A dispatch that is met when it is young will mostly be over soon; and when it is not,
+ * its begin is known. */
+static int64_t look_after_ns(const struct watched_loop *loop)
+{
+    bool close = loop_watch_busy(&loop->watch) && loop->watch.open.took_ns.max >= CLOSE_AFTER_NS;
+
+    return close || loop->limits.ns[STALL_LEVEL_JANK] < 4 * (int64_t)LOOK_NS ? CLOSE_LOOK_NS
+                                                                             : LOOK_NS;
+}
+
 static int64_t look_at_marks(struct watched_loop *loop, const struct loop_round *round)
 {
     const struct loop_look look = {
@@ -292,14 +302,18 @@ static int64_t look_at_marks(struct watched_loop *loop, const struct loop_round 
         .mark = loop->marks.mark,
         .progress = loop->marks.progress,
         .ended_ns = loop->marks.ended_ns,
+        .noted_mark = loop->marks.noted_mark,
+        .noted_ns = loop->marks.noted_ns,
         .woken_ns = round->woken_ns,
         .alone = round->alone,
     };
 
     if (!loop_watch_idles(&loop->watch, &look))
         look_at_dispatches(loop, round, &look);
-    return loop->busy_ns && round->now_ns - loop->busy_ns < LINGER_NS ? round->now_ns + LOOK_NS
-                                                                      : INT64_MAX;
+    feed_reader_loop_note_begins(round->reader, loop->entry, loop->marks.mark);
+    return loop->busy_ns && round->now_ns - loop->busy_ns < LINGER_NS
+               ? round->now_ns + look_after_ns(loop)
+               : INT64_MAX;
 }
 
 /* Its first dispatch: from now on it tells them. */

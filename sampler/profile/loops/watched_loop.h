@@ -70,7 +70,9 @@ struct loop_round {
 };
 
 enum {
-    LOOK_NS = 4000000,
+    LOOK_NS = 8000000,       /* while dispatches are short */
+    CLOSE_LOOK_NS = 4000000, /* at one that takes longer than this: */
+    CLOSE_AFTER_NS = 1000000,
     LINGER_NS = 1000000000, /* after the last dispatch */
 };
 

@@ -3,7 +3,8 @@
  *
  *   collector (a program comes, goes) -> watcher -> loop_subject.h -> loop_reports (../stalls/), loop_info
  *
- * It looks each 4 ms while a watched loop is busy, or was within a second, and sleeps when all rest. The bell
+ * It looks each 8 ms while a watched loop is busy, or was within a second (each 4 ms at a dispatch of more than one),
+ * and sleeps when all rest. The bell
  * (outside/bell.h) wakes it; a ring that was lost is found by the collector's next round.
  *
  * Units      *_ns: CLOCK_MONOTONIC nanoseconds.
