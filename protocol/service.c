@@ -152,7 +152,8 @@ void service_program_wrote(struct service *service, enum service_output output, 
 char *service_metrics(struct service *service, size_t *length)
 {
     const struct service_options *options = &service->options;
-    struct metrics_of_service own = { .version = options->version };
+    struct metrics_of_service own = { .version = options->version,
+                                      .now_us = options->monotonic_us() };
     struct json_text text = { 0 };
 
     if (!service->metrics)

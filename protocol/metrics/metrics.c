@@ -1,5 +1,6 @@
 #include "metrics.h"
 
+#include "frame_sums.h"
 #include "loop_sums.h"
 #include "process_sums.h"
 #include "../stalls/stall_words.h"
@@ -11,6 +12,7 @@
 struct metrics {
     struct process_sums processes;
     struct loop_sums loops;
+    struct frame_sums frames;
 };
 
 struct metrics *metrics_new(void)
@@ -24,6 +26,7 @@ void metrics_free(struct metrics *metrics)
         return;
     process_sums_free(&metrics->processes);
     loop_sums_free(&metrics->loops);
+    frame_sums_free(&metrics->frames);
     free(metrics);
 }
 
@@ -260,11 +263,71 @@ static void put_loops(struct json_text *out, const struct loop_sums *sums)
     put_groups(out, &delay, sums, put_delay);
 }
 
+static void put_frame_levels(struct json_text *out, const struct metric *metric,
+                             const struct frame_group *group)
+{
+    static const char *const words[FRAME_LEVELS] = { "best", "normal", "middle", "high", "frozen" };
+
+    for (int level = 0; level < FRAME_LEVELS; level++)
+        metrics_count_of(out, metric, &group->labels, "level", words[level], group->levels[level]);
+}
+
+static void put_dropped(struct json_text *out, const struct metric *metric,
+                        const struct frame_group *group)
+{
+    metrics_count(out, metric, &group->labels, group->dropped);
+}
+
+static void put_per_second(struct json_text *out, const struct metric *metric,
+                           const struct frame_group *group)
+{
+    metrics_count(out, metric, &group->labels, group->per_second);
+}
+
+static void put_frame_times(struct json_text *out, const struct metric *metric,
+                            const struct frame_group *group)
+{
+    metrics_histogram(out, metric, &group->labels, &group->times);
+}
+
+static void put_frame_groups(struct json_text *out, const struct metric *metric,
+                             const struct frame_sums *sums,
+                             void (*put)(struct json_text *out, const struct metric *metric,
+                                         const struct frame_group *group))
+{
+    metrics_begin(out, metric);
+    for (uint32_t i = 0; i < sums->group_count; i++)
+        put(out, metric, &sums->groups[i]);
+    if (sums->others)
+        put(out, metric, &sums->groups[FRAME_GROUPS_MAX]);
+}
+
+static void put_frames(struct json_text *out, const struct frame_sums *sums)
+{
+    static const struct metric frames = {
+        "isoscope_frames_total", "counter",
+        "Frames, by how many were dropped behind them at 60 a second: best (none to 2), normal "
+        "(from 3), middle (9), high (24), frozen (42)."
+    };
+    static const struct metric dropped = { "isoscope_frames_dropped_total", "counter",
+                                           "Frames that were dropped, at 60 a second." };
+    static const struct metric rate = { "isoscope_frames_per_second", "gauge",
+                                        "Frames that ended in the last second." };
+    static const struct metric times = { "isoscope_frame_seconds", "histogram",
+                                         "What a frame took." };
+
+    put_frame_groups(out, &frames, sums, put_frame_levels);
+    put_frame_groups(out, &dropped, sums, put_dropped);
+    put_frame_groups(out, &rate, sums, put_per_second);
+    put_frame_groups(out, &times, sums, put_frame_times);
+}
+
 int metrics_put(struct metrics *metrics, struct json_text *out, struct profile *profile,
                 const struct metrics_of_service *service)
 {
     if (process_sums_look(&metrics->processes, profile) < 0 ||
-        loop_sums_look(&metrics->loops, profile, &metrics->processes) < 0)
+        loop_sums_look(&metrics->loops, profile, &metrics->processes) < 0 ||
+        frame_sums_look(&metrics->frames, profile, &metrics->processes, service->now_us) < 0)
         return -ISOSCOPE_NO_MEMORY;
     put_service(out, service);
     put_cpu(out, profile);
@@ -274,5 +337,6 @@ int metrics_put(struct metrics *metrics, struct json_text *out, struct profile *
         return -ISOSCOPE_NO_MEMORY;
     put_loops(out, &metrics->loops);
     put_stall_counts(out, profile);
+    put_frames(out, &metrics->frames);
     return out->failed ? -ISOSCOPE_NO_MEMORY : 0;
 }

@@ -1,7 +1,7 @@
 /*
  * metrics.h - all figures of a profile as Prometheus reads them: GET /TOKEN=/metrics.
  *
- *   processes, loops -> process_sums, loop_sums (by name, bounded) -> metrics_text
+ *   processes, loops, frames -> process_sums, loop_sums, frame_sums (by name, bounded) -> metrics_text
  *
  * Threads    The service thread.
  */
@@ -18,6 +18,7 @@ void metrics_free(struct metrics *metrics); /* NULL is fine */
 struct metrics_of_service {
     const char *version;
     uint64_t cpu_ns; /* that the service itself has used; 0: not known */
+    int64_t now_us;  /* the timeline's clock */
 };
 
 /* 0 or -ISOSCOPE_NO_MEMORY. */

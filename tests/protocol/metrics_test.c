@@ -278,6 +278,85 @@ static void names_beyond_the_bounds_are_others(void **state)
     end(&talk, text);
 }
 
+/* 10 ms and 60 ms: three are dropped behind the second. */
+static void frames_are_counted_by_what_was_dropped_behind_them(void **state)
+{
+    struct talk talk;
+    char *text;
+
+    (void)state;
+    begin(&talk);
+    fake_events(&talk.profile);
+    text = metrics_of(&talk);
+    assert_line(text, "# TYPE isoscope_frames_total counter");
+    assert_line(text, "isoscope_frames_total{process=\"spin\",frame=\"frame\",level=\"best\"} 1");
+    assert_line(text, "isoscope_frames_total{process=\"spin\",frame=\"frame\",level=\"normal\"} 1");
+    assert_line(text, "isoscope_frames_total{process=\"spin\",frame=\"frame\",level=\"frozen\"} 0");
+    assert_line(text, "isoscope_frames_dropped_total{process=\"spin\",frame=\"frame\"} 3");
+    assert_line(
+        text, "isoscope_frame_seconds_bucket{process=\"spin\",frame=\"frame\",le=\"0.016384\"} 1");
+    assert_line(
+        text, "isoscope_frame_seconds_bucket{process=\"spin\",frame=\"frame\",le=\"0.065536\"} 2");
+    assert_line(text, "isoscope_frame_seconds_sum{process=\"spin\",frame=\"frame\"} 0.070000000");
+    free(text);
+    /* Each is counted once, and stays when the timeline is cleared. */
+    text = metrics_of(&talk);
+    assert_line(text, "isoscope_frame_seconds_count{process=\"spin\",frame=\"frame\"} 2");
+    free(text);
+    talk.profile.event_count = 0;
+    talk.profile.event_clears++;
+    text = metrics_of(&talk);
+    assert_line(text, "isoscope_frame_seconds_count{process=\"spin\",frame=\"frame\"} 2");
+    end(&talk, text);
+}
+
+static void frames_of_the_last_second_are_the_rate(void **state)
+{
+    static const struct timeline_event frames[] = {
+        { .kind = TIMELINE_FRAME, .process_id = 100, .name = "old", .stream = "Embedder" },
+        { .kind = TIMELINE_FRAME, .process_id = 100, .name = "now", .stream = "Embedder" },
+    };
+    struct timeline_event script[3] = { frames[0], frames[1], frames[1] };
+    struct talk talk;
+    char *text;
+
+    (void)state;
+    begin(&talk);
+    script[0].start_ns = (fake_monotonic_us() - 1000001) * 1000;
+    script[1].start_ns = (fake_monotonic_us() - 900000) * 1000;
+    script[2].start_ns = fake_monotonic_us() * 1000;
+    talk.profile.events = script;
+    talk.profile.event_count = 3;
+    text = metrics_of(&talk);
+    assert_line(text, "isoscope_frames_per_second{process=\"spin\",frame=\"old\"} 0");
+    assert_line(text, "isoscope_frames_per_second{process=\"spin\",frame=\"now\"} 2");
+    end(&talk, text);
+}
+
+static void names_of_frames_beyond_the_bound_are_others(void **state)
+{
+    enum { MANY = 130 };
+    static struct timeline_event script[MANY];
+    static char names[MANY][8];
+    struct talk talk;
+    char *text;
+
+    (void)state;
+    begin(&talk);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof(names[i]), "f%d", i);
+        script[i] = (struct timeline_event){
+            .kind = TIMELINE_FRAME, .process_id = 100, .name = names[i], .stream = "Embedder"
+        };
+    }
+    talk.profile.events = script;
+    talk.profile.event_count = MANY;
+    text = metrics_of(&talk);
+    assert_int_equal(count_lines(text, "isoscope_frames_dropped_total{"), 101);
+    assert_line(text, "isoscope_frame_seconds_count{process=\"other\",frame=\"other\"} 30");
+    end(&talk, text);
+}
+
 /* A name's lines stand together behind its HELP and TYPE, and no series comes twice. */
 static void every_line_is_as_the_format_has_it(void **state)
 {
@@ -288,6 +367,7 @@ static void every_line_is_as_the_format_has_it(void **state)
     (void)state;
     begin(&talk);
     fake_loops(&talk.profile);
+    fake_events(&talk.profile);
     text = metrics_of(&talk);
     assert_int_equal(text[strlen(text) - 1], '\n');
     for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -319,6 +399,9 @@ int main(void)
         cmocka_unit_test(counters_do_not_fall_when_a_process_or_a_loop_is_forgotten),
         cmocka_unit_test(loops_of_equal_names_are_one),
         cmocka_unit_test(names_beyond_the_bounds_are_others),
+        cmocka_unit_test(frames_are_counted_by_what_was_dropped_behind_them),
+        cmocka_unit_test(frames_of_the_last_second_are_the_rate),
+        cmocka_unit_test(names_of_frames_beyond_the_bound_are_others),
         cmocka_unit_test(every_line_is_as_the_format_has_it),
     };
 

@@ -174,7 +174,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     f"{WIRE}/timeline": wire("generated", "text", "rpc", "isolates"),
     f"{WIRE}/perfetto": wire("text", "rpc", "timeline"),
     f"{WIRE}/stalls": wire("text", "rpc", "samples", "timeline"),
-    f"{WIRE}/metrics": wire("text", "stalls"),
+    f"{WIRE}/metrics": wire("text", "timeline", "stalls"),
     f"{WIRE}/legacy": wire("generated", "text", "rpc", "objects", "isolates", "samples"),
     f"{WIRE}/pprof": wire("text", "rpc"),
     f"{WIRE}/client": wire("generated", "text", "rpc", "isolates", "samples", "timeline", "stalls",
