@@ -388,6 +388,12 @@ static void resume_collection(void)
     atomic_store(&paused, false);
 }
 
+/* Who asks this wants to know whether anybody listens (OpenCV does), and gets NULL where nobody does. */
+static const char *api_version(void)
+{
+    return "isoscope";
+}
+
 /* ---- the table ---- */
 
 #define TAKEN(name, function)                                                                      \
@@ -398,6 +404,7 @@ static const struct taken {
     const char *name;
     void *function;
 } taken[] = {
+    TAKEN(api_version, api_version),
     TAKEN(domain_create, domain_create),
     TAKEN(string_handle_create, string_create),
     TAKEN(task_begin, task_begin),

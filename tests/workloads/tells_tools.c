@@ -21,6 +21,7 @@ static void does_nothing(void)
 {
 }
 
+static const char *(*api_version)(void);
 static void *(*domain_create)(const char *), *(*string_create)(const char *);
 static void (*task_begin)(const void *, struct itt_id, struct itt_id, void *);
 static void (*task_end)(const void *);
@@ -43,6 +44,7 @@ struct itt_function {
         "__itt_" name, (void **)(void *)&(place), NULL, (void *)does_nothing, 1                    \
     }
 static struct itt_function functions[] = {
+    ENTRY("api_version", api_version),
     ENTRY("domain_create", domain_create),
     ENTRY("string_handle_create", string_create),
     ENTRY("task_begin", task_begin),
@@ -86,6 +88,8 @@ static void tell_itt(void)
         return;
     init(&global, 0xffff);
     unknown();
+    if (!api_version()) /* as OpenCV asks whether anybody listens */
+        return;
     domain = domain_create("tools.itt");
     task_begin(domain, (struct itt_id){ 0 }, (struct itt_id){ 0 }, string_create("outer"));
     task_begin(domain, (struct itt_id){ 0 }, (struct itt_id){ 0 }, string_create("inner"));
