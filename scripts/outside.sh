@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# outside.sh - other people's programs on what we make: ./dev conformance, ./dev readers, ./dev editors.
+# outside.sh - other people's programs on what we make: ./dev conformance, ./dev readers, ./dev collectors, ./dev editors.
 
 # The npm package carries a whole Dart VM, and that one Observatory. It stays in the build folder.
 conformance() {
@@ -20,10 +20,21 @@ conformance() {
         "$folder/package/dart-sass/src" "$folder/pictures"
 }
 
-# What these npm packages hold stays in the build folder, and so do the pictures.
+# Packages of PyPI, into a folder of the build's own.
+from_pypi() { # FOLDER PACKAGES...
+    local folder=$1
+    shift
+    [[ $(cat "$folder/.packages" 2>/dev/null) != "$*" ]] || return 0
+    /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --no-warn-script-location --target "$folder" "$@" ||
+        die "could not fetch $* from PyPI"
+    echo "$*" >"$folder/.packages"
+}
+
+# What these packages hold stays in the build folder, and so do the pictures.
 readers() {
     local folder=$root/build/readers packages=(speedscope@1.25.0 @firefox-devtools/profiler-cli@0.10.0)
-    if ! command -v chromium >/dev/null || ! command -v npm >/dev/null; then
+    if ! command -v chromium >/dev/null || ! command -v npm >/dev/null ||
+        ! /usr/bin/python3 -m pip --version >/dev/null 2>&1; then
         install_packages "${readers_packages[@]}"
     fi
     build ""
@@ -32,9 +43,19 @@ readers() {
         npm install --silent --no-fund --no-audit --ignore-scripts --prefix "$folder" "${packages[@]}" ||
             die "could not fetch ${packages[*]} from npm"
     fi
+    from_pypi "$folder/python" perfetto==0.59.1 protobuf==7.36.2
     ISOSCOPE_BUILD="$root/build" ISOSCOPE_COMMAND="$root/build/bin/isoscope" \
         /usr/bin/python3 -B "$root/tests/readers/readers.py" \
         "$folder" "$folder/pictures"
+}
+
+# Programs that tell events by ITT and NVTX. The packages stay in the build folder: 240 MB, most of them OpenCV's.
+collectors() {
+    local folder=$root/build/collectors
+    /usr/bin/python3 -m pip --version >/dev/null 2>&1 || install_packages "${collectors_packages[@]}"
+    build ""
+    from_pypi "$folder" nvtx==0.2.17 ittapi==1.2.2 opencv-python-headless==5.0.0.93
+    ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/collectors/collectors.py" "$folder" "$@"
 }
 
 # Neovim and Emacs, without a screen, as clients of `isoscope lsp`; the inspector of `isoscope mcp`'s protocol.

@@ -19,7 +19,8 @@ stall_packages=(libnginx-mod-http-perl qtbase5-dev prometheus)
 bench_packages=(linux-perf google-perftools libgoogle-perftools-dev libjemalloc2 heaptrack sqlite3 g++
     llvm elfutils systemtap-sdt-dev liblttng-ust-dev lttng-tools python3.11 python3.11-dbg clang lld mold golang-go rustc)
 conformance_packages=(chromium npm libc6-i386)
-readers_packages=(chromium npm)
+readers_packages=(chromium npm python3-pip)
+collectors_packages=(python3-pip)
 editor_packages=(neovim emacs-nox elpa-eglot g++)
 vscode_packages=(chromium g++ make python3) # and node, as node.sh has it
 lint_packages=(clang-format shellcheck mypy)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our files in other people's programs: each shows the same totals for each function.
 
-    tests/readers/readers.py NPM_FOLDER PICTURES     NPM_FOLDER has speedscope and profiler-cli
+    tests/readers/readers.py FOLDER PICTURES     FOLDER has speedscope and profiler-cli of npm, perfetto of PyPI in python/
 
 Each CHECK is named by what holds, and made on a real profile and a made one (subjects.py). PICTURES
 gets screenshots. ISOSCOPE_BUILD is the build whose isoscope profiles the program.
@@ -23,6 +23,7 @@ CLIENT = HERE.parents[1] / "clients" / "python" / "src"
 sys.path[:0] = [str(HERE), str(HERE.parent / "conformance"), str(CLIENT)]
 
 import flame  # noqa: E402
+import perfetto_schema  # noqa: E402
 from browser import Browser  # noqa: E402
 from pages import ChromeDevTools, Speedscope, served  # noqa: E402
 from profiler_cli import ProfilerCli  # noqa: E402
@@ -35,12 +36,13 @@ class Visit:
     """What a check works with."""
 
     def __init__(self, name: str, profile: Profile, browser: Browser, cli: ProfilerCli,
-                 speedscope: Speedscope, scratch: Path, pictures: Path) -> None:
+                 speedscope: Speedscope, packages: Path, scratch: Path, pictures: Path) -> None:
         self.name = name
         self.profile = profile
         self.browser = browser
         self.cli = cli
         self.speedscope = speedscope
+        self.packages = packages
         self.pictures = pictures
         self._scratch = scratch
 
@@ -183,6 +185,26 @@ def speedscope_shows_the_time_of_trace_events(visit: Visit) -> str:
     return ", ".join(f"{name} {total_us:,} us" for name, (_, total_us) in SLICES.items())
 
 
+@check
+def perfettos_own_schema_knows_every_field(visit: Visit) -> str:
+    trace = perfetto_schema.read(visit.packages, visit.file("perfetto"))
+    foreign = sorted(set(perfetto_schema.unknown(trace)))
+    assert not foreign, foreign
+    counted = perfetto_schema.samples(trace)
+    assert counted == sum(packet.HasField("perf_sample") for packet in trace.packet) > 0
+    return f"{len(trace.packet):,} packets, {counted:,} samples"
+
+
+@check
+def perfettos_own_schema_has_the_slices(visit: Visit) -> str:
+    if visit.name == "real":
+        return "the program tells no slices"
+    trace = perfetto_schema.read(visit.packages, visit.file("perfetto", with_slices(visit.profile)))
+    read = perfetto_schema.slices(trace)
+    assert read == {name: (count, float(us)) for name, (count, us) in SLICES.items()}, read
+    return ", ".join(f"{count} {name}, {us:,.0f} us" for name, (count, us) in read.items())
+
+
 def threads_agree(visit: Visit, *, inlined_apart: bool = False, milliseconds: bool = False) -> str:
     """milliseconds: what is shown are these, of CPU time, not samples."""
     shown = visit.cli.threads()
@@ -253,7 +275,7 @@ def run_all(npm: Path, pictures: Path) -> int:
         for one in CHECKS:
             for name, profile in subjects.items():
                 visit = Visit(name, profile, browser, cli, Speedscope(browser, address),
-                              Path(folder), pictures)
+                              npm / "python", Path(folder), pictures)
                 failed += not holds(one, visit)
     return failed
 
