@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { choose } from "../../clients/web/src/data/files/chosen";
 import { openFile } from "../../clients/web/src/data/files/open";
-import { type Form, FORMS } from "../../clients/web/src/data/saved/save";
+import { FORMS } from "../../clients/web/src/data/saved/save";
 import { type Filter, weigh } from "../../clients/web/src/data/filter";
 import type { Profile } from "../../clients/web/src/data/profile";
 import { Shaper } from "../../clients/web/src/data/shape";
@@ -16,7 +16,7 @@ const HOSTILE = "<img/onerror=alert(1)>";
 const encoder = new TextEncoder();
 const bytesOf = (text: string) => new Uint8Array(encoder.encode(text));
 
-async function again(profile: Profile, form: Form, filter: Filter = {}): Promise<Profile> {
+async function again(profile: Profile, form: keyof typeof FORMS, filter: Filter = {}): Promise<Profile> {
   const written = await FORMS[form].write(choose(profile, filter), "test");
   return (await openFile(typeof written === "string" ? bytesOf(written) : written)).profile;
 }
@@ -38,7 +38,7 @@ function totals(profile: Profile, withTime = true): Record<string, number[]> {
 }
 
 /** Those that are read again, too. */
-const READ: Form[] = ["speedscope", "folded", "pprof", "cpusamples"];
+const READ: (keyof typeof FORMS)[] = ["speedscope", "folded", "pprof", "cpusamples"];
 
 const profile = profileOf([
   { stack: "main parse libc.so!malloc", times: 3, cpu_ns: 1_001_000 },

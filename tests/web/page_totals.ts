@@ -6,7 +6,7 @@ import { choose } from "../../clients/web/src/data/files/chosen";
 import { fromBase64 } from "../../clients/web/src/data/files/base64";
 import { onePage, type Parts, PARTS } from "../../clients/web/src/data/files/one_page";
 import { openFile } from "../../clients/web/src/data/files/open";
-import { FORMS } from "../../clients/web/src/data/saved/save";
+import { FORMS, TRACE, written } from "../../clients/web/src/data/saved/save";
 import { weigh } from "../../clients/web/src/data/filter";
 import type { Profile } from "../../clients/web/src/data/profile";
 import { Shaper } from "../../clients/web/src/data/shape";
@@ -23,7 +23,7 @@ function shared(profile: string): string {
   return onePage(file("one_page.html").toString(), parts, { file: 'a "b" <c>', look: "#unit=time", profile });
 }
 
-/** Writes page.pb.gz, page.speedscope.json, ... into a folder; gives rows by name. */
+/** Writes page.pb.gz, page.speedscope.json, page.trace.json, ... into a folder; gives rows by name. */
 export async function pageTotals(uri: string, folder: string) {
   const reader = new TableReader();
   for (let [cursor, more] = ["", true]; more;) {
@@ -47,6 +47,7 @@ export async function pageTotals(uri: string, folder: string) {
     events.add(table, 1e6);
     [cursor, more] = [table.next, Boolean(table.more)];
   }
+  writeFileSync(join(folder, `page${TRACE.suffix}`), await written(profile, {}, "trace", "page", events.timeline));
   return {
     ...{ ...totals(profile), slices: slicesOf(events) },
     session: { ...totals(session.profile), slices: slicesOf(session.events!) },

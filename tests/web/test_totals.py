@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -237,3 +237,9 @@ def test_slices_have_the_same_totals_live_in_a_session_and_in_the_python_client(
     assert {name: count for name, _, count, *_ in expected}["frame"] == 120
     assert page["slices"] == expected
     assert page["session"]["slices"] == expected
+    told = defaultdict(list)
+    for event in json.loads((tmp_path / "page.trace.json").read_text())["traceEvents"]:
+        if event["ph"] == "X":
+            told[event["name"], event["cat"]].append(round(1000 * event["dur"]))
+    assert {name: [len(times), sum(times)] for name, times in told.items()} == {
+        (row[0], row[1]): row[2:4] for row in expected}

@@ -12,6 +12,7 @@ import { percentile } from "../../clients/web/src/data/timeline/sums";
 import { Track } from "../../clients/web/src/data/timeline/track";
 import type { Filter } from "../../clients/web/src/data/filter";
 import { Profile } from "../../clients/web/src/data/profile";
+import { writeTrace } from "../../clients/web/src/data/saved/trace_write";
 import { Answers } from "../../clients/web/src/worker/answers";
 import { tableOf, type ToldEvent } from "./events";
 import { profileOf } from "./samples";
@@ -368,4 +369,57 @@ test("what the service alone tells is no timeline", () => {
   events.share(profile);
   assert.deepEqual(events.timeline.extent_us(), [5009, 5010]);
   assert.deepEqual(profile.threads.map(({ name }) => name), ["newer", "isoscope"]);
+});
+
+function traceOf(filter: Filter) {
+  const events = eventsOf(
+    [
+      { name: "frame", at: 0, ns: 8000, given: { scene: "menu", layer: 2 } },
+      { name: "draw", at: 1000, ns: 2500, depth: 1 },
+      { kind: "Instant", name: "key", at: 2000, tid: 8, thread: "input" },
+      { name: "", at: 2500, mark: "NoBegin" },
+      { kind: "AsyncBegin", name: "load", at: 3000, id: "f" },
+      { kind: "AsyncEnd", name: "load", at: 7000, id: "f", tid: 8 },
+      { kind: "FlowBegin", name: "send", at: 3500, id: "1" },
+      { kind: "FlowEnd", name: "send", at: 6500, id: "1", tid: 8 },
+      { kind: "Counter", name: "heap", at: 4000, given: { used: 5 } },
+      { kind: "Frame", name: "picture", at: 0, ns: 16_000, id: "2a" },
+    ],
+    [{ name: "wait", at: 9000, ns: 500, tid: 8 }],
+  );
+  return JSON.parse(new TextDecoder().decode(writeTrace(events.timeline, filter))).traceEvents as Record<string, any>[];
+}
+
+test("a trace has every event with its time, thread and arguments", () => {
+  const trace = traceOf({});
+  const of = (ph: string) => trace.filter((one) => one.ph === ph);
+  assert.deepEqual(of("M").map(({ tid, args }) => [tid, args.name]), [[7, "main"], [8, "input"]]);
+  assert.deepEqual(
+    of("X").map(({ name, cat, pid, tid, ts, dur, args }) => [name, cat, pid, tid, ts, dur, args]),
+    [
+      ["frame", "App", 7, 7, 5000, 8, { scene: "menu", layer: 2 }],
+      ["draw", "App", 7, 7, 5001, 2.5, {}],
+      ["wait", "App", 7, 8, 5009, 0.5, { _mark: "Open" }],
+    ],
+  );
+  assert.deepEqual(of("i").map(({ name, ts, s }) => [name, ts, s]), [
+    ["(end without a begin)", 5002.5, "t"],
+    ["key", 5002, "t"],
+  ]);
+  assert.deepEqual(of("b").map(({ name, id, ts }) => [name, ts, id === "2a"]), [
+    ["load", 5003, false],
+    ["picture", 5000, true],
+  ]);
+  assert.deepEqual(of("e").map(({ name, ts }) => [name, ts]), [["load", 5007], ["picture", 5016]]);
+  assert.deepEqual(of("s").map(({ tid, ts }) => [tid, ts]), [[7, 5003.5]]);
+  assert.deepEqual(of("f").map(({ tid, ts, bp }) => [tid, ts, bp]), [[8, 5006.5, "e"]]);
+  assert.deepEqual(of("C").map(({ name, ts, args }) => [name, ts, args.value]), [["heap: used", 5004, 5]]);
+});
+
+test("a trace has of a window what overlaps it, and of threads their own", () => {
+  const names = (filter: Filter) => traceOf(filter).filter(({ ph }) => "Xi".includes(ph)).map(({ name }) => name);
+  assert.deepEqual(names({ window_us: [5004, 5005] }), ["frame"]);
+  assert.deepEqual(names({ threads: [8] }), ["key", "wait"]);
+  assert.deepEqual(names({ processes: [1] }), []);
+  assert.deepEqual(new TextDecoder().decode(writeTrace(new Events().timeline, {})), '{"traceEvents":[]}\n');
 });

@@ -179,7 +179,8 @@ class Server {
     if (kind !== "save") return this.#sources.shown.answer(kind, args as never);
     const { filter, form, name } = args as Questions["save"]["args"];
     const { written } = await this.later();
-    return written(this.#sources.shown.profile, filter, form, name);
+    const { profile, events } = this.#sources.shown;
+    return written(profile, filter, form, name, events?.timeline);
   }
 
   /** Of a file what was opened; of a service its session. */

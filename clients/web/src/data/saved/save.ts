@@ -11,6 +11,8 @@ import { writeFolded } from "../files/folded";
 import { writePerf } from "./perf_write";
 import { writePprof } from "./pprof_write";
 import { writeSpeedscope } from "./speedscope_write";
+import { writeTrace } from "./trace_write";
+import type { Timeline } from "../timeline/timeline";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -38,18 +40,26 @@ export const FORMS = {
   cpusamples: form(".cpusamples.json", "everything, for this page", writeCpuSamples),
 };
 
+/** Of events alone. */
+export const TRACE = { suffix: ".trace.json", summary: "slices and what else the program told, for Chrome and Perfetto" };
+
 /** Those that have a place for samples of that kind. */
-export const formsOf = (isTime: boolean) => (Object.keys(FORMS) as Form[]).filter((one) => isTime || FORMS[one].isAny);
+export const formsOf = (isTime: boolean) => (Object.keys(FORMS) as (keyof typeof FORMS)[]).filter((one) => isTime || FORMS[one].isAny);
 
-export type Form = keyof typeof FORMS;
+export type Form = keyof typeof FORMS | "trace";
 
-/** The samples that match the filter, as a file of that form. name: the profile's. */
+/** What matches the filter, as a file of that form. name: the profile's. */
 export async function written(
   profile: Profile,
   filter: Filter,
   form: Form,
   name: string,
+  timeline?: Timeline,
 ): Promise<string | Bytes> {
+  if (form === "trace") {
+    if (!timeline) throw new Error("there are no events");
+    return writeTrace(timeline, filter);
+  }
   return FORMS[form].write(choose(profile, filter), name);
 }
 

@@ -1,6 +1,6 @@
 // The sheet of what can be saved.
-import { type Form, FORMS, formsOf } from "../../data/saved/save";
-import { backend, files, isTime, kindShown, look } from "../../state/live";
+import { type Form, FORMS, formsOf, TRACE } from "../../data/saved/save";
+import { backend, data, files, isTime, kindShown, look } from "../../state/live";
 import { savingShown } from "../../state/page";
 import { shownName, standing } from "../../state/standing";
 import { openByHand } from "./drop";
@@ -36,7 +36,7 @@ function saveWhole(form: string, suffix: string, write: (file: WholeFile) => Blo
 function save(form: Form): Promise<void> {
   return tried(`cannot save ${form}`, async () => {
     const content = await backend().ask("save", { ...look.value, form, name: nameOfAll() });
-    download(content, FORMS[form].suffix);
+    download(content, (form === "trace" ? TRACE : FORMS[form]).suffix);
   });
 }
 
@@ -74,6 +74,7 @@ export function Save() {
         {formsOf(isTime.value).map((form) =>
           row(form, FORMS[form].summary, () => save(form)),
         )}
+        {isTime.value && Boolean(data.value?.events) && row("trace", TRACE.summary, () => save("trace"))}
       </table>
       <p>Save the flame graph as it is shown:</p>
       <table>
