@@ -42,7 +42,7 @@ KNOWN_AFTER = {"epoll": 3, "poll": 8, "select": 8, "io_uring": 3}
 @pytest.mark.parametrize("call, kind", [
     ("epoll_wait", "epoll"), ("epoll_pwait", "epoll"), ("epoll_pwait2", "epoll"), ("poll", "poll"),
     ("poll_chk", "poll"), ("ppoll", "poll"), ("ppoll_chk", "poll"), ("select", "select"),
-    ("pselect", "select")])
+    ("pselect", "select"), ("syscall_epoll_pwait", "epoll"), ("syscall_ppoll", "poll")])
 def test_each_wait_of_libc_makes_a_loop(call, kind):
     mark = 2 * (100 - KNOWN_AFTER[kind]) + 1
     assert loops_of(WAITS, call, "100") == [Loop(0, kind, "main", "live", mark, "")]
@@ -50,6 +50,7 @@ def test_each_wait_of_libc_makes_a_loop(call, kind):
 
 def test_waits_for_one_descriptor_make_none():
     assert loops_of(WAITS, "poll_one", "1000") == []
+    assert loops_of(WAITS, "syscall_ppoll_one", "1000") == []
 
 
 @pytest.mark.parametrize("watch, loops", [("none", 0), ("all", 1), ("nonsense", 0), ("", 0)])

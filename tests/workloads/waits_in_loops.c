@@ -17,6 +17,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -70,6 +71,12 @@ static int wait_in(const char *call)
         return ppoll(polled, 2, &moment, NULL);
     if (!strcmp(call, "ppoll_chk"))
         return __ppoll_chk(polled, 2, &moment, NULL, sizeof polled);
+    if (!strcmp(call, "syscall_epoll_pwait"))
+        return (int)syscall(SYS_epoll_pwait, epoll, events, 2, WAIT_MS, NULL, 8);
+    if (!strcmp(call, "syscall_ppoll"))
+        return (int)syscall(SYS_ppoll, polled, 2, &(struct timespec){ 0, 1000 }, NULL, 8);
+    if (!strcmp(call, "syscall_ppoll_one"))
+        return (int)syscall(SYS_ppoll, polled, 1, NULL, NULL, 8) + 1;
     if (!strcmp(call, "select"))
         return select(past, &set, NULL, NULL, &time);
     if (!strcmp(call, "pselect"))
@@ -100,6 +107,8 @@ static int errors(void)
     for (int i = 0; i < 20; i++) {
         good &= epoll_wait(999, events, 2, 0) == -1 && errno == EBADF;
         good &= poll(polled, 2, 0) == 2 && polled[0].revents == POLLNVAL;
+        good &= syscall(SYS_epoll_pwait, 999, events, 2, 0, NULL, 8) == -1 && errno == EBADF;
+        good &= syscall(SYS_ppoll, polled, 2, (void *)8, NULL, 8) == -1 && errno == EFAULT;
         good &= select(-1, NULL, NULL, NULL, NULL) == -1 && errno == EINVAL;
         good &= select(ready[1] + 1, nowhere, NULL, NULL, NULL) == -1 && errno == EFAULT;
         /* The kernel reads no further than the descriptors that there may be. */

@@ -53,4 +53,10 @@
             loop_thread_leave_wait();                                                              \
     } while (0)
 
+/* epoll's and poll's waits by syscall(), for sandbox_calls.c. */
+bool loop_waits_has_syscall(long number);
+/* next: libc's syscall. wait: of syscall's caller. */
+long loop_waits_by_syscall(long (*next)(long, ...), struct loop_wait *wait, long number, long a,
+                           long b, long c, long d, long e, long f);
+
 #endif

@@ -126,13 +126,23 @@ RIGHTS_CALL(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effect
 long (*preload_next_syscall)(long, ...);
 
 const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS] = {
-    [SYS_prctl] = 1,      [SYS_setns] = 1,          [SYS_seccomp] = 1,   [SYS_chroot] = 1,
-    [SYS_pivot_root] = 1, [SYS_unshare] = 1,        [SYS_setuid] = 1,    [SYS_setreuid] = 1,
-    [SYS_setresuid] = 1,  [SYS_setrlimit] = 1,      [SYS_prlimit64] = 1, [SYS_close_range] = 1,
+    [SYS_prctl] = 1,        [SYS_setns] = 1,          [SYS_seccomp] = 1,   [SYS_chroot] = 1,
+    [SYS_pivot_root] = 1,   [SYS_unshare] = 1,        [SYS_setuid] = 1,    [SYS_setreuid] = 1,
+    [SYS_setresuid] = 1,    [SYS_setrlimit] = 1,      [SYS_prlimit64] = 1, [SYS_close_range] = 1,
 #ifdef SYS_dup2 /* newer processors have dup3 only */
     [SYS_dup2] = 1,
 #endif
-    [SYS_dup3] = 1,       [SYS_io_uring_enter] = 1,
+    [SYS_dup3] = 1,         [SYS_io_uring_enter] = 1,
+#ifdef SYS_epoll_wait /* as above */
+    [SYS_epoll_wait] = 1,
+#endif
+#ifdef SYS_poll
+    [SYS_poll] = 1,
+#endif
+#ifdef SYS_epoll_pwait2
+    [SYS_epoll_pwait2] = 1,
+#endif
+    [SYS_epoll_pwait] = 1,  [SYS_ppoll] = 1,
 };
 
 void preload_find_syscall(void)
@@ -170,6 +180,8 @@ long preload_marked_syscall(long number, long a, long b, long c, long d, long e,
     preload_find_syscall();
     if (number == SYS_io_uring_enter)
         return uring_waits_by_syscall(preload_next_syscall, &wait, a, b, c, d, e, f);
+    if (loop_waits_has_syscall(number))
+        return loop_waits_by_syscall(preload_next_syscall, &wait, number, a, b, c, d, e, f);
     if (takes_descriptors(number))
         return without_tending(number, a, b, c);
     before(number, a, b, c);

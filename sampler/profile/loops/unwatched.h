@@ -7,7 +7,7 @@
  *
  * A wait through libc, or liburing, has its pc in there. One by a system call instruction of the program's own has it
  * elsewhere: Go, a static libc or liburing, inline assembly. io_uring_enter by libc's syscall() is one, too, for libc has
- * no such function. What is not seen: the other waits by syscall().
+ * no such function; epoll's and poll's waits by syscall() are wrapped. What is not seen: select by syscall().
  *
  * Units      *_ns: CLOCK_MONOTONIC nanoseconds.
  * Ownership  unwatched_new makes one for a program, unwatched_free ends it. The subject lives longer.
