@@ -185,6 +185,32 @@ function withTold(told: unknown): Uint8Array<ArrayBuffer> {
   return new Uint8Array([...small, ...withBlock("STLS", frameOf(content), content.length).subarray(16)]);
 }
 
+const LOOPS = {
+  settings: { watch: "auto", names: "", limitsMs: [50, 250, 2000, 5000] },
+  loops: [
+    {
+      ...{ number: 1, process: 100, tid: 101, name: "ui", thread: "main", kind: "epoll", ended: false, watched: true, busy: true },
+      ...{ dispatches: 10, dispatch: { count: 10, sumNs: 400_000_500, maxNs: [300_000_000, 304_000_100], buckets: [6, 0, 3, ...Array(15).fill(0), 1] } },
+      ...{ delay: { count: 0, sumNs: 0, maxNs: [0, 0], buckets: [] }, blockingNs: 250_000_000, levels: { stall: 1 }, causes: { busy: 1 } },
+      ...{ dismissed: 2, limitsMs: [50, 250, 2000, 5000] },
+    },
+  ],
+  unwatched: [{ process: 100, tid: 102, name: "go", systemCall: "epoll_pwait" }],
+};
+
+test("a session's loops have the figures that the service tells of them", async () => {
+  const content = new TextEncoder().encode(JSON.stringify(LOOPS));
+  const { stalls } = await openFile(new Uint8Array([...small, ...withBlock("LOOP", frameOf(content), content.length).subarray(16)]));
+  const { loops, limits, unwatched } = stalls!.loops(stalls!.stats, { by: "blocking", ascending: false })!;
+  const one = loops.find(({ name }) => name === "ui")!;
+  assert.deepEqual([one.pid, one.tid, one.thread, one.kind, one.dispatches, one.busy], [100, 101, "main", "epoll", 10, true]);
+  assert.deepEqual([one.dispatch.p50, one.dispatch.p95, one.dispatch.p99], [[0, 2], [262_144, 304_001], [262_144, 304_001]]);
+  assert.deepEqual([one.dispatch.max, one.dispatch.sum, one.delay.p50], [[300_000, 304_001], 400_000, [0, 0]]);
+  assert.deepEqual([one.levels, one.causes, one.blockingMicros], [{ jank: 0, stall: 1, hang: 0, dead: 0 }, { busy: 1 }, 250_000]);
+  assert.equal(limits.stall, 250);
+  assert.deepEqual(unwatched.map(({ thread, systemCall }) => [thread, systemCall]), [["go", "epoll_pwait"]]);
+});
+
 const LATE = {
   ...{ number: 3, process: 100, loop: 1, name: "main", tid: 101, thread: "main", level: "hang", ongoing: false, told: true },
   ...{ equals: 2, updates: 1, limitNs: 250_000_000, startNs: [7_000_000_500, 7_004_000_000], durationNs: [2_100_000_000, 2_104_000_500] },

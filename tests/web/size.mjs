@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
-const MOST = { first: 80 * 1000, all: 132 * 1000 }; // bytes, gzipped
+const MOST = { first: 80 * 1000, all: 133 * 1000 }; // bytes, gzipped
 const web = join(dirname(fileURLToPath(import.meta.url)), "../../clients/web");
 const generated = readdirSync(join(web, "generated")).map((name) => `generated/${name}`);
 const files = ["index.html", ...generated].map((name) => {

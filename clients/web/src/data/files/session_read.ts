@@ -18,6 +18,7 @@ import { type Json, list, numberOf, record, textOf } from "./json";
 import { BadFileAt, type Block, blocksOf, Unpacker, wrong } from "./session_blocks";
 import { columnsOf, Numbers } from "./session_columns";
 import { SessionEvents } from "./session_events";
+import { SessionLoops } from "./session_loops";
 import { SessionStalls } from "./session_stalls";
 import { pidOf, Tables } from "./session_tables";
 
@@ -56,7 +57,8 @@ export function readSession(file: Uint8Array): Session {
   const builder = new Builder();
   const tables = new Tables(builder);
   const late = new SessionStalls();
-  const pieces = readTables(file, tables, late);
+  const loops = new SessionLoops();
+  const pieces = readTables(file, tables, late, loops);
   builder.profile.period_us = Number(tables.settings.periodUs) || 0;
   const session = factsOf(tables);
   for (const { pid, name } of session.processes) builder.profile.processNames.set(pid, name);
@@ -67,7 +69,7 @@ export function readSession(file: Uint8Array): Session {
     else inBlock(block, () => told.add(piece, new Unpacker().read(block)));
   }
   told.events.timeline.settle();
-  return { profile: builder.profile, session, texts: tables.texts, events: told.events, stalls: late.stalls };
+  return { profile: builder.profile, session, texts: tables.texts, events: told.events, stalls: late.with(loops.stats(told.events.timeline)) };
 }
 
 interface Told {
@@ -76,7 +78,7 @@ interface Told {
 }
 
 /** All of them; the blocks of samples and events are left for later, each with what is said of it. */
-function readTables(file: Uint8Array, tables: Tables, late: SessionStalls): Told[] {
+function readTables(file: Uint8Array, tables: Tables, late: SessionStalls, loops: SessionLoops): Told[] {
   const unpacker = new Unpacker(); // one frame for all
   const pieces: Told[] = [];
   let piece: Json = {};
@@ -84,6 +86,7 @@ function readTables(file: Uint8Array, tables: Tables, late: SessionStalls): Told
     inBlock(block, () => {
       if (block.type === "SMPL" || block.type === "EVNT") pieces.push({ piece, block });
       else if (block.type === "EVTS") piece = jsonOf(new Unpacker().read(block));
+      else if (block.type === "LOOP") loops.add(jsonOf(new Unpacker().read(block)));
       else if (block.type === "STLS") late.add(jsonOf(new Unpacker().read(block)));
       else if (block.type === "CHNS") tables.addChains(unpacker.read(block));
       else if (block.type === "SRCE") tables.addSource(new Unpacker().read(block));

@@ -1,7 +1,7 @@
 // Blocks of stalls of a session file (docs/session_format.md), as the service tells of them.
 //
 //   STLS -> Stall
-import type { Stall } from "../../wire/protocol";
+import type { LoopStats, Stall } from "../../wire/protocol";
 import { Stalls } from "../stalls/stalls";
 import { type Json, list, numberOf, record, textOf } from "./json";
 import { pidOf } from "./session_tables";
@@ -23,10 +23,16 @@ const CAUSES: Record<Stall["cause"], string> = {
 };
 
 export class SessionStalls {
-  readonly stalls = new Stalls();
+  #told: Stall[] = [];
 
   add(told: Json): void {
-    this.stalls.add({ stalls: [stallOf(told)] });
+    this.#told.push(stallOf(told));
+  }
+
+  with(stats: LoopStats | null): Stalls {
+    const stalls = new Stalls(stats);
+    stalls.add({ stalls: this.#told });
+    return stalls;
   }
 }
 
