@@ -239,7 +239,7 @@ ALLOWED_WEB: dict[str, tuple[str, ...]] = {
     "data/timeline": ("data", "data/layouts", "data/sums", "wire/protocol"),
     "data/stalls": ("data", "data/sums", "wire/protocol"),
     "data/files": ("data", "data/timeline", "data/stalls", "wire/protocol"),
-    "data/saved": ("data", "data/files", "wire/protocol"),
+    "data/saved": ("data", "data/files", "data/timeline", "wire/protocol"),
     "worker": ("wire", *DATA),
     "state": ("wire", *DATA, "worker"),
     "views/parts": BELOW_VIEWS,
