@@ -70,11 +70,25 @@ char *service_state(const struct service *service);
 char *service_metrics(struct service *service, size_t *length);
 
 /* What is asked for below "/debug/pprof/" or "/pprof/". */
+/* What a profile is about, in OpenTelemetry's words. */
+struct pull_attribute {
+    const char *name, *text; /* text NULL: it is a number */
+    uint64_t number;
+};
+
+/* It is to be a request for an OTLP receiver. */
+struct pull_otlp {
+    const struct pull_attribute *resource; /* its attributes; looked at during the call */
+    size_t resource_count;
+    uint8_t id[16]; /* of this profile alone, in all the world */
+};
+
 struct pull_request {
     const char *path;             /* behind the token and its slash: "debug/pprof/profile" */
     const char *const *arguments; /* "seconds=5" */
     size_t argument_count;
-    int64_t from_us, until_us; /* not 0: the window, on options.monotonic_us, which has passed */
+    int64_t from_us, until_us;    /* not 0: the window, on options.monotonic_us, which has passed */
+    const struct pull_otlp *otlp; /* NULL: pprof's format */
 };
 
 struct pull_answer {

@@ -131,6 +131,15 @@ uint32_t interned_put(struct interned *interned, const void *bytes, size_t size,
     return interned->count - 1;
 }
 
+uint32_t interned_string(struct interned *interned, const char *text)
+{
+    bool added;
+
+    if (!interned->count)
+        interned_put(interned, "", 0, &added);
+    return text ? interned_put(interned, text, strlen(text), &added) : 0;
+}
+
 const char *interned_text(const struct interned *interned, uint32_t number, size_t *size)
 {
     *size = interned->entries[number].size;

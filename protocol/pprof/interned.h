@@ -29,6 +29,8 @@ struct interned {
 
 /* added: it was not there. */
 uint32_t interned_put(struct interned *interned, const void *bytes, size_t size, bool *added);
+/* The same of a text, in a table whose number 0 is "". NULL: "". */
+uint32_t interned_string(struct interned *interned, const char *text);
 bool interned_has(const struct interned *interned, const void *bytes, size_t size);
 const char *interned_text(const struct interned *interned, uint32_t number, size_t *size);
 void interned_free(struct interned *interned);

@@ -1,5 +1,6 @@
 #include "pprof_samples.h"
 
+#include "otlp_fields.h"
 #include "pprof_fields.h"
 #include "../text/protobuf.h"
 
@@ -89,16 +90,53 @@ static void put_source_key(struct json_text *key, const struct source *source)
     put_text(key, source->cut);
 }
 
+/* What a source says under a name; of no text and no number it says nothing. */
+struct label {
+    const char *name, *attribute; /* in pprof's profiles, in OTLP's */
+    const char *text;
+    uint64_t number;
+};
+
+static void put_pprof_labels(struct pprof_samples *samples, struct pprof_tables *tables,
+                             const struct label *labels, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        put_label(samples, tables, labels[i].name, labels[i].text, labels[i].number);
+}
+
+static void put_otlp_labels(struct pprof_samples *samples, struct pprof_tables *tables,
+                            const struct label *labels, size_t count)
+{
+    size_t list = protobuf_begin(&samples->labels, OTLP_SAMPLE_ATTRIBUTE_INDICES);
+
+    for (size_t i = 0; i < count; i++) {
+        const char *text = labels[i].text && labels[i].text[0] ? labels[i].text : NULL;
+
+        if (text || labels[i].number)
+            protobuf_packed(&samples->labels,
+                            otlp_attribute(pprof_dictionary(tables), labels[i].attribute, text,
+                                           labels[i].number));
+    }
+    protobuf_end(&samples->labels, list);
+}
+
 static void put_labels(struct pprof_samples *samples, struct pprof_tables *tables,
                        const struct source *source)
 {
-    put_label(samples, tables, "thread", source->thread, 0);
-    put_label(samples, tables, "tid", NULL, (uint64_t)source->tid);
-    put_label(samples, tables, "process", source->process, 0);
-    put_label(samples, tables, "pid", NULL, (uint64_t)source->pid);
-    put_label(samples, tables, "tag", source->tag, 0);
-    put_label(samples, tables, "state", source->state, 0);
-    put_label(samples, tables, "stack", source->cut, 0);
+    const struct label labels[] = {
+        { "thread", "thread.name", source->thread, 0 },
+        { "tid", "thread.id", NULL, (uint64_t)source->tid },
+        { "process", "process.executable.name", source->process, 0 },
+        { "pid", "process.pid", NULL, (uint64_t)source->pid },
+        { "tag", "isoscope.tag", source->tag, 0 },
+        { "state", "isoscope.state", source->state, 0 },
+        { "stack", "isoscope.stack", source->cut, 0 },
+    };
+
+    if (tables->fields == &otlp_table_fields)
+        put_otlp_labels(samples, tables, labels, sizeof(labels) / sizeof(*labels));
+    else
+        put_pprof_labels(samples, tables, labels, sizeof(labels) / sizeof(*labels));
 }
 
 static uint32_t source_of(struct pprof_samples *samples, struct pprof_tables *tables,
@@ -178,16 +216,35 @@ uint32_t pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *t
     return WORK_SAMPLE + sample->depth;
 }
 
-static void put_locations(struct json_text *out, const char *key, size_t size)
+uint32_t pprof_entry_location(const struct pprof_entry *entry, size_t number)
+{
+    uint32_t location;
+
+    memcpy(&location, entry->locations + number * sizeof(location), sizeof(location));
+    return location;
+}
+
+struct pprof_entry pprof_samples_entry(const struct pprof_samples *samples, uint32_t number)
+{
+    size_t size, from;
+    const char *key = interned_text(&samples->stacks, number, &size);
+    uint32_t source;
+
+    memcpy(&source, key, sizeof(source));
+    from = source ? samples->label_ends[source - 1] : 0;
+    return (struct pprof_entry){ .locations = key + sizeof(source),
+                                 .depth = size / sizeof(uint32_t) - 1,
+                                 .sums = &samples->sums[number],
+                                 .labels = samples->labels.data + from,
+                                 .labels_length = samples->label_ends[source] - from };
+}
+
+static void put_locations(struct json_text *out, const struct pprof_entry *entry)
 {
     size_t list = protobuf_begin(out, SAMPLE_LOCATION_ID);
 
-    for (size_t at = sizeof(uint32_t); at < size; at += sizeof(uint32_t)) {
-        uint32_t location;
-
-        memcpy(&location, key + at, sizeof(location));
-        protobuf_packed(out, location);
-    }
+    for (size_t i = 0; i < entry->depth; i++)
+        protobuf_packed(out, pprof_entry_location(entry, i));
     protobuf_end(out, list);
 }
 
@@ -195,27 +252,26 @@ static void put_values(struct json_text *out, const struct pprof_sums *sums, uns
 {
     size_t list = protobuf_begin(out, SAMPLE_VALUE);
 
-    for (unsigned pair = 0; pair < pairs; pair++) {
-        protobuf_packed(out, (uint64_t)(sums->many[pair] + 0.5));
-        protobuf_packed(out, sums->amount[pair]);
-    }
+    for (unsigned column = 0; column < 2 * pairs; column++)
+        protobuf_packed(out, pprof_sums_value(sums, column));
     protobuf_end(out, list);
 }
 
 void pprof_samples_put(struct pprof_samples *samples, struct json_text *out, uint32_t number,
                        unsigned pairs)
 {
-    size_t size, message, from;
-    const char *key = interned_text(&samples->stacks, number, &size);
-    uint32_t source;
+    struct pprof_entry entry = pprof_samples_entry(samples, number);
+    size_t message = protobuf_begin(out, PROFILE_SAMPLE);
 
-    memcpy(&source, key, sizeof(source));
-    from = source ? samples->label_ends[source - 1] : 0;
-    message = protobuf_begin(out, PROFILE_SAMPLE);
-    put_locations(out, key, size);
-    put_values(out, &samples->sums[number], pairs);
-    json_text_raw(out, samples->labels.data + from, samples->label_ends[source] - from);
+    put_locations(out, &entry);
+    put_values(out, entry.sums, pairs);
+    json_text_raw(out, entry.labels, entry.labels_length);
     protobuf_end(out, message);
+}
+
+uint64_t pprof_sums_value(const struct pprof_sums *sums, unsigned column)
+{
+    return column % 2 ? sums->amount[column / 2] : (uint64_t)(sums->many[column / 2] + 0.5);
 }
 
 uint32_t pprof_samples_count(const struct pprof_samples *samples)

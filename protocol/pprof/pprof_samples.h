@@ -1,5 +1,5 @@
 /*
- * pprof_samples.h - a pprof profile's samples: all of one stack, thread, tag and state are one entry
+ * pprof_samples.h - a profile's samples: all of one stack, thread, tag and state are one entry
  * with their sums.
  *
  *   snapshot_sample -> pprof_samples_add -> sums; pprof_samples_put -> the entry's bytes
@@ -50,6 +50,20 @@ uint32_t pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *t
 /* The entry of that number, with its sums in so many pairs of columns. */
 void pprof_samples_put(struct pprof_samples *samples, struct json_text *out, uint32_t number,
                        unsigned pairs);
+
+/* What such an entry is made of, lent until the next sample is added. */
+struct pprof_entry {
+    const char *locations; /* leaf first: pprof_entry_location */
+    size_t depth;
+    const struct pprof_sums *sums;
+    const char *labels; /* fields of a sample, of the form that the tables have */
+    size_t labels_length;
+};
+
+struct pprof_entry pprof_samples_entry(const struct pprof_samples *samples, uint32_t number);
+uint32_t pprof_entry_location(const struct pprof_entry *entry, size_t number);
+/* The value in that column. */
+uint64_t pprof_sums_value(const struct pprof_sums *sums, unsigned column);
 uint32_t pprof_samples_count(const struct pprof_samples *samples);
 bool pprof_samples_failed(const struct pprof_samples *samples);
 void pprof_samples_free(struct pprof_samples *samples);

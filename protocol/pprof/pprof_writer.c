@@ -35,6 +35,7 @@ void pprof_profile_free(struct pprof_profile *profile)
         return;
     pprof_tables_free(&profile->tables);
     pprof_samples_free(&profile->samples);
+    json_text_free(&profile->resource);
     free(profile);
 }
 

@@ -32,6 +32,10 @@ struct pprof_profile {
     uint64_t duration_ns, period;
     char comments[PPROF_COMMENTS_MAX][PPROF_COMMENT_BYTES];
     unsigned comment_count;
+    /* For otlp_writer.h: */
+    struct json_text resource; /* its fields */
+    uint8_t id[16];            /* of the first column's; the others' have another last byte */
+    const char *version;       /* of isoscope */
 };
 
 /* One more; what does not fit is left out. */

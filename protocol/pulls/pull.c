@@ -1,6 +1,8 @@
 #include "pull.h"
 
 #include "../client/saved.h"
+#include "../pprof/otlp_attributes.h"
+#include "../pprof/otlp_writer.h"
 #include "../samples/sample_words.h"
 #include "../../sampler/include/isoscope/isoscope.h"
 #include "../../sampler/profile/control.h"
@@ -28,7 +30,7 @@ struct pull {
     const struct pull_path *path;
     struct pprof_profile *profile; /* NULL: handed over */
     struct snapshot *snapshot;     /* of the kind that is taken or summed up */
-    unsigned kind;
+    unsigned kind, kind_count;
     uint32_t cursor;
     struct process_info process; /* of the sample before */
     enum pull_state state;
@@ -57,6 +59,13 @@ static uint64_t evicted_of(const struct service *service)
     return evicted;
 }
 
+/* A sample stands for a period of wall time in wall mode only. */
+static bool is_sampled(const struct service *service, const struct pull_path *path)
+{
+    return path->amount == PULL_WEIGHTS ||
+           profile_settings(service->options.profile).mode == FEED_MODE_WALL;
+}
+
 /* Why there is nothing in it. */
 static void comment_nothing(struct service *service, struct pull *pull)
 {
@@ -69,6 +78,9 @@ static void comment_nothing(struct service *service, struct pull *pull)
         return;
     else if (sample_kind_is_memory(kind) && !settings.allocation_bytes)
         pprof_comment(pull->profile, "allocations are not sampled: run the program with --alloc");
+    else if (!pull->kind_count)
+        pprof_comment(pull->profile,
+                      "threads that wait are not sampled: run the program with --mode wall");
     else if (sample_kind_is_waits(kind) && !settings.lock_us)
         pprof_comment(pull->profile, "waits are not sampled: run the program with --lock");
     else if (kind == SAMPLES_OF_FAULTS && !settings.faults)
@@ -98,6 +110,18 @@ static void set_window(struct service *service, struct pull *pull, const struct 
         wish->until_us ? wish->until_us : pull->begin_us + (pull->whole ? 0 : seconds_us);
 }
 
+static void prepare_otlp(struct service *service, struct pprof_profile *profile,
+                         const struct pull_otlp *otlp)
+{
+    profile->tables.fields = &otlp_table_fields;
+    profile->samples.stacks_bytes_max = OTLP_STACKS_BYTES;
+    profile->version = service->options.version;
+    memcpy(profile->id, otlp->id, sizeof(profile->id));
+    for (size_t i = 0; i < otlp->resource_count; i++)
+        otlp_resource_attribute(&profile->resource, otlp->resource[i].name, otlp->resource[i].text,
+                                otlp->resource[i].number);
+}
+
 struct pull *pull_new(struct service *service, const struct pull_path *path,
                       const struct pull_wish *wish)
 {
@@ -110,12 +134,17 @@ struct pull *pull_new(struct service *service, const struct pull_path *path,
         return NULL;
     }
     pull->path = path;
+    pull->kind_count = is_sampled(service, path) ? path->kind_count : 0;
     set_window(service, pull, wish);
     pull->profile->samples.few = wish->few_labels;
     pull->evicted = evicted_of(service);
     pull->profile->columns = &path->columns;
     pull->profile->default_type = path->default_type;
     pull->profile->tables.places = &service->places;
+    pull->profile->tables.fields = &pprof_table_fields;
+    pull->profile->samples.stacks_bytes_max = PPROF_STACKS_BYTES;
+    if (wish->otlp)
+        prepare_otlp(service, pull->profile, wish->otlp);
     pull->profile->period = period_of(service, pull);
     pprof_comment(pull->profile, "isoscope %s", service->options.version);
     comment_nothing(service, pull);
@@ -273,21 +302,49 @@ static void hand_over(struct client *client, struct pull *pull)
         pprof_comment(profile,
                       "more different stacks than fit into %d MiB: the rest is counted for "
                       "\"%s\"",
-                      PPROF_STACKS_BYTES >> 20, PPROF_OTHERS);
+                      (int)(profile->samples.stacks_bytes_max >> 20), PPROF_OTHERS);
     profile->time_ns =
         (uint64_t)(service->monotonic_to_epoch_ms * INT64_C(1000000) + pull->begin_us * 1000);
     profile->duration_ns = (uint64_t)(pull->end_us - pull->begin_us) * 1000;
-    stream = pprof_writer_new(profile);
+    stream = profile->tables.fields == &otlp_table_fields ? otlp_writer_new(profile)
+                                                          : pprof_writer_new(profile);
     pull->profile = NULL;
     pull->state = PULL_HANDED;
     if (!stream || outbox_push_samples(&client->outbox, stream) < 0)
         client_close(client, CLOSE_NO_MEMORY, "out of memory");
 }
 
+static bool is_off_cpu(uint8_t state)
+{
+    return state != FEED_STATE_RUNNING && state != FEED_STATE_GIL_HELD;
+}
+
+/* Gives it the amount that the path is about. False: it is not about this sample. */
+static bool set_amount(const struct pull *pull, struct snapshot_sample *sample)
+{
+    switch (pull->path->amount) {
+    case PULL_WEIGHTS:
+        /* OTLP's receivers multiply samples by the period: one that slept is none of CPU time. */
+        return pull->profile->tables.fields != &otlp_table_fields ||
+               pull->path->kinds[pull->kind] != SAMPLES_OF_TIME || sample->weight ||
+               !is_off_cpu(sample->state);
+    case PULL_OFF_CPU:
+        if (!is_off_cpu(sample->state))
+            return false;
+        break;
+    case PULL_WALL:
+        break;
+    }
+    sample->weight = snapshot_period_us(pull->snapshot) * UINT64_C(1000);
+    return true;
+}
+
 static void add(struct service *service, struct pull *pull, struct snapshot_sample *sample)
 {
     uint32_t work;
 
+    if (!set_amount(pull, sample))
+        return work_off(&service->work, 1);
     if (pull->process.id != sample->process_id) {
         pull->process = (struct process_info){ .id = sample->process_id };
         profile_process(service->options.profile, sample->process_id, &pull->process);
@@ -336,7 +393,7 @@ void pull_work(struct client *client, struct pull *pull)
     while (pull->state == PULL_TAKES || pull->state == PULL_SUMS) {
         if (client->closing_code || service->work <= 0)
             return;
-        if (pull->kind == pull->path->kind_count)
+        if (pull->kind == pull->kind_count)
             return hand_over(client, pull);
         if (pull->state == PULL_TAKES)
             status = take(service, pull);

@@ -2,7 +2,7 @@
  * pull.h - one profile that is pulled: its window passes, its samples are taken and summed up in
  * turns, and it becomes a reply.
  *
- *   pull_new -> pull_poll (time passes, names come) -> pull_work -> pprof_writer -> the client's outbox
+ *   pull_new -> pull_poll (time passes, names come) -> pull_work -> pprof_writer, otlp_writer -> the client's outbox
  *
  * The samples are in the store anyhow: windows of several pulls may overlap, and cost nothing while
  * they last. The window ends early with the last process. Names that are not read in time are left
@@ -26,6 +26,7 @@ struct pull_wish {
     uint32_t seconds;          /* 0: all that is kept */
     int64_t from_us, until_us; /* not 0: these instead, which have passed */
     bool few_labels;
+    const struct pull_otlp *otlp; /* service.h; NULL: pprof's format */
 };
 
 /* NULL: out of memory. */

@@ -44,13 +44,25 @@
             "count"                                                                                \
         }                                                                                          \
     }
+#define WALL                                                                                       \
+    {                                                                                              \
+        .types = { { "samples", "count" }, { "wall", "nanoseconds" } }, .count = 2, .period = {    \
+            "wall",                                                                                \
+            "nanoseconds"                                                                          \
+        }                                                                                          \
+    }
+/* Receivers know it by a period that has no type. */
+#define OFF_CPU                                                                                    \
+    {                                                                                              \
+        .types = { { "samples", "count" }, { "off_cpu", "nanoseconds" } }, .count = 2,             \
+    }
 #define COUNTED(what)                                                                              \
     {                                                                                              \
         .types = { { what, "count" } }, .count = 1, .period = { what, "count" }                    \
     }
 
 static const struct pull_path paths[] = {
-    { "", PULL_INDEX, NULL, { 0 }, 0, { { { 0 } }, 0, { 0 } }, NULL, 0 },
+    { "", PULL_INDEX, NULL, { 0 }, 0, { { { 0 } }, 0, { 0 } }, NULL, 0, PULL_WEIGHTS },
     { "profile",
       PULL_PROFILE,
       "CPU time of these seconds",
@@ -58,7 +70,26 @@ static const struct pull_path paths[] = {
       1,
       CPU,
       "cpu",
-      30 },
+      30,
+      PULL_WEIGHTS },
+    { "wall",
+      PULL_PROFILE,
+      "wall time of these seconds, of all threads",
+      { SAMPLES_OF_TIME },
+      1,
+      WALL,
+      "wall",
+      30,
+      PULL_WALL },
+    { "offcpu",
+      PULL_PROFILE,
+      "of it the time in which threads did not run",
+      { SAMPLES_OF_TIME },
+      1,
+      OFF_CPU,
+      "off_cpu",
+      30,
+      PULL_OFF_CPU },
     { "allocs",
       PULL_PROFILE,
       "memory: what was allocated, and what of it is not freed",
@@ -66,7 +97,8 @@ static const struct pull_path paths[] = {
       2,
       MEMORY,
       "alloc_space",
-      0 },
+      0,
+      PULL_WEIGHTS },
     { "heap",
       PULL_PROFILE,
       "the same; what is not freed is shown first",
@@ -74,7 +106,8 @@ static const struct pull_path paths[] = {
       2,
       MEMORY,
       "inuse_space",
-      0 },
+      0,
+      PULL_WEIGHTS },
     { "growth",
       PULL_PROFILE,
       "memory that is not freed",
@@ -82,7 +115,8 @@ static const struct pull_path paths[] = {
       1,
       LIVE,
       "inuse_space",
-      0 },
+      0,
+      PULL_WEIGHTS },
     { "mutex",
       PULL_PROFILE,
       "waits for locks that another thread had",
@@ -90,8 +124,17 @@ static const struct pull_path paths[] = {
       1,
       WAITED,
       "delay",
-      0 },
-    { "contention", PULL_PROFILE, "the same", { SAMPLES_OF_LOCKS }, 1, WAITED, "delay", 0 },
+      0,
+      PULL_WEIGHTS },
+    { "contention",
+      PULL_PROFILE,
+      "the same",
+      { SAMPLES_OF_LOCKS },
+      1,
+      WAITED,
+      "delay",
+      0,
+      PULL_WEIGHTS },
     { "block",
       PULL_PROFILE,
       "waits for something else that another thread was to do",
@@ -99,8 +142,17 @@ static const struct pull_path paths[] = {
       1,
       WAITED,
       "delay",
-      0 },
-    { "faults", PULL_PROFILE, "page faults", { SAMPLES_OF_FAULTS }, 1, FAULTS, "page_faults", 0 },
+      0,
+      PULL_WEIGHTS },
+    { "faults",
+      PULL_PROFILE,
+      "page faults",
+      { SAMPLES_OF_FAULTS },
+      1,
+      FAULTS,
+      "page_faults",
+      0,
+      PULL_WEIGHTS },
     { "goroutine",
       PULL_PROFILE,
       "empty: isoscope dump PID shows all threads' stacks",
@@ -108,8 +160,17 @@ static const struct pull_path paths[] = {
       0,
       COUNTED("goroutine"),
       "goroutine",
-      0 },
-    { "threadcreate", PULL_PROFILE, "empty", { 0 }, 0, COUNTED("threadcreate"), "threadcreate", 0 },
+      0,
+      PULL_WEIGHTS },
+    { "threadcreate",
+      PULL_PROFILE,
+      "empty",
+      { 0 },
+      0,
+      COUNTED("threadcreate"),
+      "threadcreate",
+      0,
+      PULL_WEIGHTS },
     { "cmdline",
       PULL_COMMAND,
       "the program's command line",
@@ -117,7 +178,8 @@ static const struct pull_path paths[] = {
       0,
       { { { 0 } }, 0, { 0 } },
       NULL,
-      0 },
+      0,
+      PULL_WEIGHTS },
     { "symbol",
       PULL_SYMBOLS,
       "POST of addresses, 0x1+0x2: their functions",
@@ -125,7 +187,8 @@ static const struct pull_path paths[] = {
       0,
       { { { 0 } }, 0, { 0 } },
       NULL,
-      0 },
+      0,
+      PULL_WEIGHTS },
 };
 
 const struct pull_path *pull_path_at(size_t number)

@@ -11,6 +11,14 @@ enum { PULL_SECONDS_MAX = 600, PULL_KINDS_MAX = PPROF_PAIRS_MAX };
 
 enum pull_what { PULL_INDEX, PULL_COMMAND, PULL_SYMBOLS, PULL_PROFILE };
 
+/* What a sample's amount is. */
+enum pull_amount {
+    PULL_WEIGHTS, /* what it stands for */
+    /* Of wall mode, whose samples stand for a period each: */
+    PULL_WALL,
+    PULL_OFF_CPU, /* only threads that waited, or were kept waiting for a processor */
+};
+
 struct pull_path {
     const char *name; /* "profile", behind "debug/pprof/" or "pprof/" */
     enum pull_what what;
@@ -21,6 +29,7 @@ struct pull_path {
     struct pprof_columns columns;
     const char *default_type;
     uint32_t seconds; /* where none are asked for; 0: all that is kept */
+    enum pull_amount amount;
 };
 
 /* path: below the token, "debug/pprof/profile"; NULL: there is no such. gperftools: it is below

@@ -8,6 +8,7 @@
 
 #define TEXT    "text/plain; charset=utf-8"
 #define PROFILE "application/octet-stream"
+#define OTLP    "application/x-protobuf"
 
 static void answer_text(struct client *client, struct pull_answer *answer, const char *status,
                         struct json_text *text)
@@ -83,11 +84,12 @@ static void begin_profile(struct client *client, const struct pull_path *path,
                             &(struct pull_wish){ .seconds = seconds,
                                                  .from_us = request->from_us,
                                                  .until_us = request->until_us,
-                                                 .few_labels = labels && labels[0] == 'f' });
+                                                 .few_labels = labels && labels[0] == 'f',
+                                                 .otlp = request->otlp });
     if (!client->pull)
         return refuse(client, answer, "503 Service Unavailable", "out of memory");
     answer->status = "200 OK";
-    answer->type = PROFILE;
+    answer->type = request->otlp ? OTLP : PROFILE;
     answer->packed = true;
 }
 

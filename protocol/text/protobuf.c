@@ -114,3 +114,9 @@ void protobuf_end(struct json_text *bytes, size_t begun)
         bytes->data[begun - LENGTH_BYTES + i] =
             (char)((length & 0x7f) | (i + 1 < LENGTH_BYTES ? 0x80 : 0));
 }
+
+void protobuf_head(struct json_text *bytes, uint32_t field, size_t length)
+{
+    put_tag(bytes, field, WIRE_LENGTH);
+    put_varint(bytes, length);
+}

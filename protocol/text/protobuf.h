@@ -27,5 +27,7 @@ void protobuf_packed(struct json_text *bytes, uint64_t value);
 /* A message within: what is appended until protobuf_end is its own; below 256 MiB. */
 size_t protobuf_begin(struct json_text *bytes, uint32_t field);
 void protobuf_end(struct json_text *bytes, size_t begun);
+/* The begin of one of that length, whose bytes follow. */
+void protobuf_head(struct json_text *bytes, uint32_t field, size_t length);
 
 #endif
