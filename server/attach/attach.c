@@ -256,6 +256,7 @@ static int push(struct attaching *attaching)
     const struct push_plan plan = {
         .options = &options->serve.push,
         .program = name,
+        .waits = options->serve.host.profile.settings.mode == FEED_MODE_WALL,
         .stats = options->serve.stats,
         .loop = attaching->host.loop,
         .web = attaching->host.web,

@@ -6,6 +6,7 @@
 #include "../net/loop.h"
 #include "../net/wake.h"
 #include "../net/web.h"
+#include "push_facts.h"
 #include "push_sender.h"
 
 #include "../../protocol/service.h"
@@ -15,8 +16,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+
+#define PID "pid"
 
 enum {
     END_MS = 5000, /* for the last window and what waits */
@@ -30,11 +34,15 @@ enum {
 /* Of each window one profile. */
 static const struct kind {
     const char *path, *name; /* as receivers call it */
+    enum { ALWAYS, WITH_ALLOCATIONS, WITH_LOCKS, WITH_WAITS } when;
+    enum { ANY_FORM, OTLP_ONLY, PYROSCOPE_ONLY } to;
 } kinds[] = {
-    { "debug/pprof/profile", "process_cpu" },
-    { "debug/pprof/allocs", "memory" },
-    { "debug/pprof/mutex", "mutex" },
-    { "debug/pprof/block", "block" },
+    { "debug/pprof/profile", "process_cpu", ALWAYS, ANY_FORM },
+    { "debug/pprof/wall", "wall", WITH_WAITS, PYROSCOPE_ONLY },
+    { "debug/pprof/offcpu", "off_cpu", WITH_WAITS, OTLP_ONLY },
+    { "debug/pprof/allocs", "memory", WITH_ALLOCATIONS, ANY_FORM },
+    { "debug/pprof/mutex", "mutex", WITH_LOCKS, ANY_FORM },
+    { "debug/pprof/block", "block", WITH_LOCKS, ANY_FORM },
 };
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
 
@@ -63,9 +71,20 @@ static int64_t clock_us(clockid_t clock)
     return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
 }
 
+static bool is_otlp(const struct push *push)
+{
+    return push->plan.options->target.form == PUSH_OTLP;
+}
+
 static bool is_sampled(const struct push *push, unsigned kind)
 {
-    return kind == 0 || (kind == 1 ? push->plan.allocations : push->plan.locks);
+    const bool sampled[] = { [ALWAYS] = true,
+                             [WITH_ALLOCATIONS] = push->plan.allocations,
+                             [WITH_LOCKS] = push->plan.locks,
+                             [WITH_WAITS] = push->plan.waits };
+
+    return sampled[kinds[kind].when] &&
+           (kinds[kind].to == ANY_FORM || (kinds[kind].to == OTLP_ONLY) == is_otlp(push));
 }
 
 static void drop_profile(struct push *push)
@@ -85,18 +104,37 @@ static void next_kind(struct push *push)
     while (push->kind < KINDS && !is_sampled(push, push->kind));
 }
 
-/* False: out of memory; this one is left out. */
+/* Labels, as attributes of what a profile is about. A process's number is one. */
+static size_t list_resource(const struct push *push, struct pull_attribute out[PUSH_LABELS_MAX])
+{
+    const struct push_labels *labels = &push->profile.labels;
+
+    for (unsigned i = 0; i < labels->count; i++) {
+        const struct push_label *label = &labels->list[i];
+        bool number = !strcmp(label->name, PID);
+
+        out[i] = (struct pull_attribute){ push_otlp_name(label->name), number ? NULL : label->value,
+                                          number ? strtoull(label->value, NULL, 10) : 0 };
+    }
+    return labels->count;
+}
+
+/* False: out of memory, or of what is random; this one is left out. */
 static bool begin_profile(struct push *push)
 {
     static const char *const arguments[] = { "labels=few" };
+    struct pull_attribute resource[PUSH_LABELS_MAX];
+    struct pull_otlp otlp = { resource, list_resource(push, resource), { 0 } };
     const struct pull_request request = { .path = kinds[push->kind].path,
                                           .arguments = arguments,
                                           .argument_count = 1,
                                           .from_us = push->from_us,
-                                          .until_us = push->until_us };
+                                          .until_us = push->until_us,
+                                          .otlp = is_otlp(push) ? &otlp : NULL };
     struct pull_answer answer;
 
-    if (client_new(&push->client, push->plan.service) < 0 || gzip_new(&push->gzip) < 0)
+    if (client_new(&push->client, push->plan.service) < 0 || gzip_new(&push->gzip) < 0 ||
+        getrandom(otlp.id, sizeof(otlp.id), GRND_NONBLOCK) != sizeof(otlp.id))
         return false;
     snprintf(push->profile.kind, sizeof(push->profile.kind), "%s", kinds[push->kind].name);
     push->profile.begin_ms = (push->from_us + push->epoch_us) / 1000;
@@ -237,14 +275,24 @@ static void add_labels(struct push *push)
         push_label_add(labels, "host", text);
 }
 
+static void add_known(struct push *push, const char *name, const char *value)
+{
+    if (value[0])
+        push_label_add(&push->profile.labels, name, value);
+}
+
 void push_tell_pid(struct push *push, int pid)
 {
-    char text[16];
+    char text[PUSH_ID_BYTES];
 
     if (!push)
         return;
     snprintf(text, sizeof(text), "%d", pid);
-    push_label_add(&push->profile.labels, "pid", text);
+    push_label_add(&push->profile.labels, PID, text);
+    push_container_of(pid, text);
+    add_known(push, "container_id", text);
+    push_build_of(pid, text);
+    add_known(push, "build_id", text);
 }
 
 static int open_sender(struct push *push)

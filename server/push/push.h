@@ -21,9 +21,9 @@ struct web;
 
 struct push_plan {
     const struct push_options *options;
-    const char *program;     /* its name is the service's, where no label says another */
-    bool allocations, locks; /* are sampled */
-    bool stats;              /* what became of the profiles is said in any case */
+    const char *program;            /* its name is the service's, where no label says another */
+    bool allocations, locks, waits; /* are sampled; waits: wall mode */
+    bool stats;                     /* what became of the profiles is said in any case */
     struct loop *loop;
     struct web *web;
     struct service *service;
@@ -31,7 +31,7 @@ struct push_plan {
 
 /* Where nothing is to be pushed *out is NULL. */
 int push_start(struct push **out, const struct push_plan *plan);
-/* The program's, as a label. */
+/* The program's: labels tell of it. */
 void push_tell_pid(struct push *push, int pid);
 /* The last window ends now; it is sent, and what waits, for some seconds at most. NULL is fine, as
  * below. */

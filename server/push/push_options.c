@@ -55,8 +55,9 @@ static int take_folder(void *field, const char *path, char *error, size_t error_
 static const struct option_row rows[] = {
     { "push", .kind = OPTION_TAKEN, .take = take_url, .group = "Push", .value = "URL",
       .help = "send profiles to a Pyroscope: http://HOST:4040, or an address that ends in /ingest "
-              "or /push.v1.PusherService/Push. Every 10 seconds CPU time; with --alloc and --lock "
-              "these too" },
+              "or /push.v1.PusherService/Push; or, experimental, to an OTLP receiver: "
+              "otlp+http://HOST:4318. Every 10 seconds CPU time; with --alloc, --lock and --mode "
+              "wall these too" },
     { "push-label", .kind = OPTION_TAKEN, AT(labels), .take = take_label, .value = "NAME=VALUE",
       .help = "a label of what is pushed. service_name is the program's name where it is not "
               "given. Repeatable" },
@@ -106,6 +107,11 @@ int push_options_agree(struct push_options *options, char *error, size_t error_s
                  options->labels.count ? "label"
                  : options->headers    ? "headers"
                                        : "queue");
+        return -ISOSCOPE_INVALID;
+    }
+    if (options->target.form != PUSH_OTLP && push_dotted_label(&options->labels)) {
+        snprintf(error, error_size, "--push-label: only an OTLP receiver takes a name with '.': %s",
+                 push_dotted_label(&options->labels));
         return -ISOSCOPE_INVALID;
     }
     if (!options->folder[0] && !find_default(options->folder)) {

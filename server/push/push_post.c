@@ -105,6 +105,8 @@ static size_t answer_came(char *bytes, size_t one, size_t count, void *context)
     char *words = post->reply->words;
     size_t size = one * count, have = strlen(words), room = sizeof(post->reply->words) - 1 - have;
 
+    for (size_t i = 0; i < size && post->reply->answer_length < sizeof(post->reply->answer); i++)
+        post->reply->answer[post->reply->answer_length++] = (uint8_t)bytes[i];
     post->answered += size;
     if (post->answered > ANSWER_BYTES_MAX)
         return 0;
@@ -193,21 +195,21 @@ static void read_reply(struct push_post *post, CURLcode code, struct push_reply 
     out->retry_after_s = (long)retry_after;
 }
 
-void push_post_send(struct push_post *post, const char *url, const char *type, const void *bytes,
-                    size_t length, struct push_reply *out)
+void push_post_send(struct push_post *post, const char *url, const struct push_body *body,
+                    struct push_reply *out)
 {
-    struct curl_slist content = { .next = post->headers };
-    char line[128];
+    char packed[] = "Content-Encoding: gzip", line[128];
+    struct curl_slist encoding = { packed, post->headers };
+    struct curl_slist content = { line, body->gzip ? &encoding : post->headers };
 
     *out = (struct push_reply){ 0 };
-    snprintf(line, sizeof(line), "Content-Type: %s", type);
-    content.data = line;
+    snprintf(line, sizeof(line), "Content-Type: %s", body->type);
     post->reply = out;
     post->answered = 0;
     post->calls.set(post->curl, CURLOPT_URL, url);
     post->calls.set(post->curl, CURLOPT_HTTPHEADER, &content);
-    post->calls.set(post->curl, CURLOPT_POSTFIELDS, bytes);
-    post->calls.set(post->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)length);
+    post->calls.set(post->curl, CURLOPT_POSTFIELDS, body->bytes);
+    post->calls.set(post->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->length);
     read_reply(post, post->calls.perform(post->curl), out);
 }
 

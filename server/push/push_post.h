@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct push_post;
 
@@ -18,15 +19,24 @@ struct push_post;
 struct push_reply {
     long status; /* of HTTP; 0: there was no answer that could be understood */
     long retry_after_s;
-    char words[160]; /* the begin of the answer's text, or why there was none */
+    char words[160];     /* the begin of the answer's text, or why there was none */
+    uint8_t answer[512]; /* its first bytes */
+    size_t answer_length;
 };
 
 /* headers: a file with a header a line; NULL: none. */
 int push_post_new(struct push_post **out, const char *headers, char *error, size_t error_size);
 void push_post_free(struct push_post *post); /* NULL is fine */
 
-void push_post_send(struct push_post *post, const char *url, const char *type, const void *bytes,
-                    size_t length, struct push_reply *out);
+struct push_body {
+    const char *type;
+    const void *bytes;
+    size_t length;
+    bool gzip; /* around what type says; else it is as type says, gzip or not */
+};
+
+void push_post_send(struct push_post *post, const char *url, const struct push_body *body,
+                    struct push_reply *out);
 /* What is being sent, and all that follows, ends at once. */
 void push_post_cancel(struct push_post *post);
 

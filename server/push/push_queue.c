@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ENDING ".pprof"
+#define ENDING ".profile"
 
 struct push_queue {
     int folder;

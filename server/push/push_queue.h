@@ -7,7 +7,7 @@
  * The folder outlives the run: what an engine that was down did not get, a later run sends. Several
  * runs may share it: who sends a file holds a lock on it. A file is whole or not there (rename).
  *
- * Bounds     bytes_max of files; and PUSH_AGE_MS_MAX, for engines take no older ones.
+ * Bounds     bytes_max of files; and PUSH_AGE_MS_MAX, for a Pyroscope takes no older ones.
  * Threads    As above; counters: any.
  * Errors     0, -ISOSCOPE_SYSTEM (errno), -ISOSCOPE_NO_MEMORY.
  */

@@ -8,6 +8,18 @@
 #include <strings.h>
 
 #define SERVICE_NAME "service_name"
+#define OTLP_SCHEME  "otlp+"
+#define OTLP_PATH    "/v1development/profiles"
+
+static const struct {
+    const char *ours, *otlp;
+} names[] = {
+    { SERVICE_NAME, "service.name" },
+    { "host", "host.name" },
+    { "pid", "process.pid" },
+    { "container_id", "container.id" },
+    { "build_id", "process.executable.build_id.gnu" },
+};
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -38,33 +50,51 @@ static const char *problem_of(const char *url)
         return "has a password in it, which others can read: put it into --push-headers FILE";
     if (strpbrk(url, "?#"))
         return "has a query, which is made here";
-    if (strlen(url) + sizeof("/ingest") > PUSH_URL_BYTES)
+    if (strlen(url) + sizeof(OTLP_PATH) > PUSH_URL_BYTES)
         return "is too long";
     return NULL;
 }
 
+/* What stands behind the last character but a slash. */
+static size_t length_without_slash(const char *url)
+{
+    size_t length = strlen(url);
+
+    return length && url[length - 1] == '/' ? length - 1 : length;
+}
+
+static void complete(struct push_target *out, const char *url, const char *path)
+{
+    snprintf(out->url, sizeof(out->url), "%.*s%s", (int)length_without_slash(url), url, path);
+}
+
 int push_target_read(struct push_target *out, const char *url, char *error, size_t error_size)
 {
-    const char *problem = problem_of(url), *path;
+    bool otlp = !strncasecmp(url, OTLP_SCHEME, strlen(OTLP_SCHEME));
+    const char *address = otlp ? url + strlen(OTLP_SCHEME) : url, *path;
+    const char *problem = problem_of(address);
 
     if (problem) {
         snprintf(error, error_size, "'%.200s' %s", url, problem);
         return -ISOSCOPE_INVALID;
     }
-    path = authority_of(url) + strcspn(authority_of(url), "/");
-    out->json = ends_in(path, "/push.v1.PusherService/Push");
-    if (!path[0] || !strcmp(path, "/")) {
-        snprintf(out->url, sizeof(out->url), "%.*s/ingest", (int)(path - url), url);
+    path = authority_of(address) + strcspn(authority_of(address), "/");
+    out->form = PUSH_INGEST;
+    if (otlp || ends_in(path, "/profiles")) {
+        out->form = PUSH_OTLP;
+        complete(out, address, ends_in(path, "/profiles") ? "" : OTLP_PATH);
         return 0;
     }
-    snprintf(out->url, sizeof(out->url), "%s", url);
-    if (out->json || ends_in(path, "/ingest"))
+    if (ends_in(path, "/push.v1.PusherService/Push"))
+        out->form = PUSH_API;
+    complete(out, address, !path[0] || !strcmp(path, "/") ? "/ingest" : "");
+    if (out->form == PUSH_API || ends_in(out->url, "/ingest"))
         return 0;
-    snprintf(
-        error, error_size,
-        "'%.200s' is neither the address of a Pyroscope, as http://localhost:4040, nor ends in "
-        "/ingest or /push.v1.PusherService/Push",
-        url);
+    snprintf(error, error_size,
+             "'%.200s' is neither the address of a Pyroscope, as http://localhost:4040, nor of an "
+             "OTLP receiver, as otlp+http://localhost:4318, nor ends in /ingest, "
+             "/push.v1.PusherService/Push or /profiles",
+             url);
     return -ISOSCOPE_INVALID;
 }
 
@@ -73,7 +103,7 @@ static bool is_label_name(const char *name, size_t length)
     if (!length || length >= PUSH_LABEL_NAME_BYTES || isdigit((unsigned char)name[0]))
         return false;
     for (size_t i = 0; i < length; i++)
-        if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+        if (!isalnum((unsigned char)name[i]) && name[i] != '_' && name[i] != '.')
             return false;
     return name[0] != '_' || name[1] != '_'; /* those with two are the engine's own */
 }
@@ -86,23 +116,50 @@ static bool has(const struct push_labels *labels, const char *name, size_t lengt
     return false;
 }
 
+const char *push_otlp_name(const char *label)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(label, names[i].ours))
+            return names[i].otlp;
+    return label;
+}
+
+static const char *our_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(name, names[i].otlp))
+            return names[i].ours;
+    return name;
+}
+
+const char *push_dotted_label(const struct push_labels *labels)
+{
+    for (unsigned i = 0; i < labels->count; i++)
+        if (strchr(labels->list[i].name, '.'))
+            return labels->list[i].name;
+    return NULL;
+}
+
 int push_label_read(struct push_labels *labels, const char *text, char *error, size_t error_size)
 {
     size_t length = strcspn(text, "=");
-    char name[PUSH_LABEL_NAME_BYTES];
+    char given[PUSH_LABEL_NAME_BYTES] = "";
+    const char *name;
 
-    if (!text[length] || !is_label_name(text, length))
+    if (is_label_name(text, length))
+        snprintf(given, sizeof(given), "%.*s", (int)length, text);
+    name = our_name(given);
+    if (!text[length] || !given[0])
         snprintf(error, error_size,
-                 "'%.80s' is not NAME=VALUE with a name of letters, digits and '_'", text);
+                 "'%.80s' is not NAME=VALUE with a name of letters, digits, '_' and '.'", text);
     else if (strlen(text + length + 1) >= PUSH_LABEL_VALUE_BYTES || !text[length + 1])
         snprintf(error, error_size, "'%.80s': a label's value has 1 to %d bytes", text,
                  PUSH_LABEL_VALUE_BYTES - 1);
-    else if (has(labels, text, length))
-        snprintf(error, error_size, "%.*s is given twice", (int)length, text);
-    else if (labels->count >= PUSH_LABELS_MAX - 4) /* room for ours */
-        snprintf(error, error_size, "more than %d labels", PUSH_LABELS_MAX - 4);
+    else if (has(labels, name, strlen(name)))
+        snprintf(error, error_size, "%s is given twice", given);
+    else if (labels->count >= PUSH_LABELS_MAX - PUSH_LABELS_OURS)
+        snprintf(error, error_size, "more than %d labels", PUSH_LABELS_MAX - PUSH_LABELS_OURS);
     else {
-        snprintf(name, sizeof(name), "%.*s", (int)length, text);
         push_label_add(labels, name, text + length + 1);
         return 0;
     }
@@ -183,7 +240,7 @@ int push_request_url(struct json_text *out, const struct push_target *target,
                      const struct push_profile *profile)
 {
     put(out, target->url);
-    if (!target->json) {
+    if (target->form == PUSH_INGEST) {
         put(out, "?format=pprof&spyName=isoscope");
         json_text_member(out, "&from=", profile->begin_ms / 1000);
         json_text_member(out, "&until=", (profile->end_ms + 999) / 1000);

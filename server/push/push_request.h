@@ -3,6 +3,7 @@
  *
  *   http://host:4040, .../ingest           Pyroscope's /ingest: labels in the query, the profile is the body
  *   .../push.v1.PusherService/Push         its push API: JSON, with the profile in base64
+ *   otlp+http://host:4318, .../profiles    an OTLP receiver: all is in the body
  *
  * Errors     0, or -ISOSCOPE_INVALID with a sentence in error; -ISOSCOPE_NO_MEMORY.
  */
@@ -16,7 +17,8 @@
 #include <stdint.h>
 
 enum {
-    PUSH_LABELS_MAX = 20, /* a series has 30 at most; some are the engine's own */
+    PUSH_LABELS_MAX = 22, /* a series has 30 at most; some are the engine's own */
+    PUSH_LABELS_OURS = 6,
     PUSH_LABEL_NAME_BYTES = 64,
     PUSH_LABEL_VALUE_BYTES = 128,
     PUSH_URL_BYTES = 1024,
@@ -31,14 +33,16 @@ struct push_labels {
     unsigned count;
 };
 
+enum push_form { PUSH_INGEST, PUSH_API, PUSH_OTLP };
+
 struct push_target {
     char url[PUSH_URL_BYTES];
-    bool json; /* the push API */
+    enum push_form form;
 };
 
 int push_target_read(struct push_target *out, const char *url, char *error, size_t error_size);
 
-/* "name=value". */
+/* "name=value". Names that OpenTelemetry has for labels of ours become ours. */
 int push_label_read(struct push_labels *labels, const char *text, char *error, size_t error_size);
 /* What is there has no place, or a name that is there, is passed over. Bytes of value that a label
  * cannot have become '_'. */
@@ -50,6 +54,11 @@ struct push_profile {
     char kind[16];            /* "process_cpu" */
     int64_t begin_ms, end_ms; /* since 1970 */
 };
+
+/* What OpenTelemetry calls a label. */
+const char *push_otlp_name(const char *label);
+/* The first label whose name only OTLP can have; NULL: there is none. */
+const char *push_dotted_label(const struct push_labels *labels);
 
 /* Both end with a 0 that does not count. */
 int push_request_url(struct json_text *out, const struct push_target *target,

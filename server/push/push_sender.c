@@ -62,23 +62,53 @@ static void say_down(const struct push_sender *sender, const struct push_reply *
                  sender->plan.folder);
 }
 
+static struct push_body body_of(const struct push_sender *sender, const struct push_entry *entry,
+                                const struct json_text *json)
+{
+    switch (sender->plan.target->form) {
+    case PUSH_API:
+        return (struct push_body){ "application/json", json->data, json->length, false };
+    case PUSH_OTLP:
+        return (struct push_body){ "application/x-protobuf", entry->bytes, entry->length, true };
+    case PUSH_INGEST: /* a profile's own format has gzip around it */
+        break;
+    }
+    return (struct push_body){ "application/octet-stream", entry->bytes, entry->length, false };
+}
+
 static void post(struct push_sender *sender, const struct push_entry *entry,
                  struct push_reply *reply)
 {
     const struct push_target *target = sender->plan.target;
-    struct json_text url = { 0 }, body = { 0 };
+    struct json_text url = { 0 }, json = { 0 };
     int status = push_request_url(&url, target, &entry->profile);
 
     *reply = (struct push_reply){ .words = "out of memory" };
-    if (status == 0 && target->json)
-        status = push_request_json(&body, &entry->profile, entry->bytes, entry->length);
-    if (status == 0)
-        push_post_send(sender->post, url.data,
-                       target->json ? "application/json" : "application/octet-stream",
-                       target->json ? body.data : entry->bytes,
-                       target->json ? body.length : entry->length, reply);
+    if (status == 0 && target->form == PUSH_API)
+        status = push_request_json(&json, &entry->profile, entry->bytes, entry->length);
+    if (status == 0) {
+        const struct push_body body = body_of(sender, entry, &json);
+
+        push_post_send(sender->post, url.data, &body, reply);
+        if (target->form == PUSH_OTLP && reply->status)
+            push_otlp_words(reply->answer, reply->answer_length, reply->status, reply->words,
+                            sizeof(reply->words));
+    }
     json_text_free(&url);
-    json_text_free(&body);
+    json_text_free(&json);
+}
+
+/* An OTLP receiver may have taken the request, and not the profile in it. */
+static enum push_verdict verdict_of(const struct push_sender *sender,
+                                    const struct push_reply *reply)
+{
+    enum push_form form = sender->plan.target->form;
+    enum push_verdict verdict = push_verdict(form, reply->status);
+
+    if (form == PUSH_OTLP && verdict == PUSH_SENT &&
+        push_rejected(reply->answer, reply->answer_length))
+        return PUSH_REFUSED;
+    return verdict;
 }
 
 static void count(struct push_sender *sender, enum push_verdict verdict)
@@ -99,7 +129,7 @@ static int64_t send_one(struct push_sender *sender)
     if (!push_queue_take(sender->plan.queue, now_ms(CLOCK_REALTIME), &entry))
         return -1;
     post(sender, &entry, &reply);
-    verdict = push_verdict(reply.status);
+    verdict = verdict_of(sender, &reply);
     push_queue_done(sender->plan.queue, &entry, verdict != PUSH_AGAIN);
     count(sender, verdict);
     if (verdict == PUSH_AGAIN) {

@@ -5,7 +5,7 @@
 #ifndef ISOSCOPE_PUSH_VERDICT_H
 #define ISOSCOPE_PUSH_VERDICT_H
 
-#include <stdint.h>
+#include "push_request.h"
 
 enum push_verdict {
     PUSH_SENT,
@@ -14,7 +14,13 @@ enum push_verdict {
 };
 
 /* status: of HTTP; 0: there was no answer that could be understood. */
-enum push_verdict push_verdict(long status);
+enum push_verdict push_verdict(enum push_form form, long status);
+
+/* Of an OTLP receiver's answer to what it took: how many profiles it left out. The answer may be cut
+ * off. */
+uint64_t push_rejected(const uint8_t *answer, size_t length);
+/* The text in it, of what it took (status 2xx) or did not; "": there is none. */
+void push_otlp_words(const uint8_t *answer, size_t length, long status, char *out, size_t size);
 
 enum { PUSH_WAIT_MS_MAX = 60 * 1000, PUSH_RETRY_AFTER_S_MAX = 600 };
 

@@ -248,6 +248,7 @@ static int push(struct serving *serving)
         .program = serving->program,
         .allocations = settings->allocation_bytes,
         .locks = settings->lock_us,
+        .waits = settings->mode == FEED_MODE_WALL,
         .stats = serving->options->stats,
         .loop = serving->host.loop,
         .web = serving->host.web,

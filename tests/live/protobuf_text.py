@@ -9,8 +9,8 @@ from pathlib import Path
 
 
 def value_of(text: str):
-    """A number, or bytes as protoc escapes them, which are UTF-8."""
-    return ast.literal_eval(f"b{text}").decode() if text[0] == '"' else ast.literal_eval(text)
+    """A number, or bytes as protoc escapes them, which are UTF-8 or an id."""
+    return ast.literal_eval(f"b{text}").decode(errors="surrogateescape") if text[0] == '"' else ast.literal_eval(text)
 
 
 def decoded(content: bytes, proto: Path, message: str) -> dict[str, list]:

@@ -14,28 +14,14 @@ import pytest
 from harness import ISOSCOPE, Client, attached, end, service_of, until, workload
 from mock_engine import Answer, Engine, Request, dead_port
 from pulled import Pulled, sums_of
+from pushing import SPIN, build_of, pushed, waiting, words
 
-SPIN = workload("spin_two_to_one")
 API = "/push.v1.PusherService/Push"
 
 
 @pytest.fixture
 def queue(tmp_path) -> Path:
     return tmp_path / "queue"
-
-
-def words(engine_url: str, queue: Path, *more: str) -> list[str]:
-    return ["--push", engine_url, "--push-window", "1", "--push-queue", str(queue), *more]
-
-
-def pushed(engine_url: str, queue: Path, *more: str, command=(SPIN, "1.5")) -> subprocess.CompletedProcess:
-    """A whole run."""
-    return subprocess.run([ISOSCOPE, "run", "--quiet", *words(engine_url, queue, *more), "--", *command],
-                          capture_output=True, text=True, timeout=120)
-
-
-def waiting(queue: Path) -> list[str]:
-    return sorted(path.name for path in queue.glob("*/*.pprof"))
 
 
 def profile_of(request: Request) -> Pulled:
@@ -87,7 +73,8 @@ def test_ingest_gets_labels_times_and_a_profile_as_the_body(queue):
     assert (first.query["format"], first.query["spyName"]) == ("pprof", "isoscope")
     service, labels = series(first.query["name"])
     assert service == "spin_two_to_one"
-    assert set(labels) == {"env", "zone", "host", "pid"} and labels["zone"] == "a b"
+    assert set(labels) - {"container_id"} == {"env", "zone", "host", "pid", "build_id"} and labels["zone"] == "a b"
+    assert labels["build_id"] == build_of(SPIN)
     pulled = profile_of(first)
     begin = pulled.time_ns / 1e9
     assert int(first.query["from"]) <= begin <= begin + pulled.duration_ns / 1e9 <= int(first.query["until"]) + 1
@@ -231,6 +218,7 @@ def test_a_queue_that_cannot_be_written_is_said_before_the_program_runs(tmp_path
     (["--push", "localhost:4040"], "--push: 'localhost:4040' does not begin with http://HOST"),
     (["--push", "http://u:p@h"], "put it into --push-headers FILE"),
     (["--push", "http://h/x"], "/push.v1.PusherService/Push"),
+    (["--push", "http://h", "--push-label", "service.version=1"], "only an OTLP receiver takes a name with '.'"),
     (["--push-label", "a=b"], "--push-label is of --push URL"),
     (["--push", "http://h", "--push-label", "a"], "'a' is not NAME=VALUE"),
     (["--push", "http://h", "--push-headers", "/no/such"], "--push-headers: '/no/such': No such file"),

@@ -167,9 +167,9 @@ static void other_files_stay_and_broken_ones_go(void **state)
 
     (void)state;
     write_file("notes.txt", "mine");
-    write_file(".0000001700000-half.pprof", "half");
-    write_file("0001700000000-0001700000000-process_cpu-1-0.pprof", "no labels");
-    write_file("0001700000000-x.pprof", "");
+    write_file(".0000001700000-half.profile", "half");
+    write_file("0001700000000-0001700000000-process_cpu-1-0.profile", "no labels");
+    write_file("0001700000000-x.profile", "");
     assert_false(push_queue_take(queue, NOW_MS, &entry));
     assert_int_equal(push_queue_aged(queue), 1);
     put(queue, NOW_MS, "good");

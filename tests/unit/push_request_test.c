@@ -10,31 +10,50 @@
 
 #include <cmocka.h>
 
-static const char *url_of(const char *text, bool *json)
+static const char *url_of(const char *text, enum push_form *form)
 {
     static struct push_target target;
     char error[512];
 
     if (push_target_read(&target, text, error, sizeof(error)) < 0)
         return NULL;
-    *json = target.json;
+    *form = target.form;
     return target.url;
 }
 
 static void an_address_says_which_way_is_spoken(void **state)
 {
-    bool json;
+    enum push_form form;
 
     (void)state;
-    assert_string_equal(url_of("http://localhost:4040", &json), "http://localhost:4040/ingest");
-    assert_false(json);
-    assert_string_equal(url_of("https://p.example/", &json), "https://p.example/ingest");
-    assert_string_equal(url_of("http://p.example/pyroscope/ingest", &json),
+    assert_string_equal(url_of("http://localhost:4040", &form), "http://localhost:4040/ingest");
+    assert_int_equal(form, PUSH_INGEST);
+    assert_string_equal(url_of("https://p.example/", &form), "https://p.example/ingest");
+    assert_string_equal(url_of("http://p.example/pyroscope/ingest", &form),
                         "http://p.example/pyroscope/ingest");
-    assert_false(json);
-    assert_string_equal(url_of("HTTP://p/push.v1.PusherService/Push", &json),
+    assert_int_equal(form, PUSH_INGEST);
+    assert_string_equal(url_of("HTTP://p/push.v1.PusherService/Push", &form),
                         "HTTP://p/push.v1.PusherService/Push");
-    assert_true(json);
+    assert_int_equal(form, PUSH_API);
+}
+
+static void an_otlp_receiver_is_said_by_the_scheme_or_the_paths_end(void **state)
+{
+    static const char *const addresses[][2] = {
+        { "otlp+http://localhost:4318", "http://localhost:4318/v1development/profiles" },
+        { "otlp+https://o.example/", "https://o.example/v1development/profiles" },
+        { "otlp+http://o.example/otlp", "http://o.example/otlp/v1development/profiles" },
+        { "otlp+http://o.example/v1/profiles", "http://o.example/v1/profiles" },
+        { "http://localhost:4040/v1development/profiles",
+          "http://localhost:4040/v1development/profiles" },
+    };
+    enum push_form form;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
+        assert_string_equal(url_of(addresses[i][0], &form), addresses[i][1]);
+        assert_int_equal(form, PUSH_OTLP);
+    }
 }
 
 static void other_addresses_are_refused_with_a_reason(void **state)
@@ -47,6 +66,8 @@ static void other_addresses_are_refused_with_a_reason(void **state)
         { "ftp://x", "does not begin with http" },
         { "http://", "does not begin with http" },
         { "http://user:secret@x", "--push-headers" },
+        { "otlp+x:4318", "does not begin with http" },
+        { "otlp+http://user:secret@x", "--push-headers" },
         { "http://x/?a=b", "has a query" },
         { "http://x/other", "/push.v1.PusherService/Push" },
         { "http://x y", "has characters that no address has" },
@@ -81,12 +102,29 @@ static void labels_are_names_and_short_values(void **state)
     assert_string_equal(labels.list[0].name, "env");
     assert_string_equal(labels.list[0].value, "a_b_c_");
     assert_int_equal(push_label_read(&labels, "env=x", error, sizeof(error)), -ISOSCOPE_INVALID);
-    for (int i = 1; i < PUSH_LABELS_MAX - 4; i++) {
+    for (int i = 1; i < PUSH_LABELS_MAX - PUSH_LABELS_OURS; i++) {
         snprintf(text, sizeof(text), "l%d=x", i);
         assert_int_equal(push_label_read(&labels, text, error, sizeof(error)), 0);
     }
     assert_int_equal(push_label_read(&labels, "more=x", error, sizeof(error)), -ISOSCOPE_INVALID);
     assert_non_null(strstr(error, "more than 16 labels"));
+}
+
+static void opentelemetrys_names_are_ours_and_back(void **state)
+{
+    struct push_labels labels = { 0 };
+    char error[512];
+
+    (void)state;
+    assert_int_equal(push_label_read(&labels, "service.name=shop", error, sizeof(error)), 0);
+    assert_string_equal(labels.list[0].name, "service_name");
+    assert_int_equal(push_label_read(&labels, "service_name=x", error, sizeof(error)),
+                     -ISOSCOPE_INVALID);
+    assert_null(push_dotted_label(&labels));
+    assert_int_equal(push_label_read(&labels, "service.version=2", error, sizeof(error)), 0);
+    assert_string_equal(push_dotted_label(&labels), "service.version");
+    assert_string_equal(push_otlp_name("service_name"), "service.name");
+    assert_string_equal(push_otlp_name("env"), "env");
 }
 
 static struct push_profile example(void)
@@ -115,7 +153,7 @@ static void ingest_has_labels_and_times_in_its_query(void **state)
 
 static void the_push_api_has_them_in_json(void **state)
 {
-    const struct push_target target = { .url = "http://x/p", .json = true };
+    const struct push_target target = { .url = "http://x/p", .form = PUSH_API };
     struct push_profile profile = example();
     struct json_text url = { 0 }, body = { 0 };
 
@@ -137,6 +175,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_says_which_way_is_spoken),
+        cmocka_unit_test(an_otlp_receiver_is_said_by_the_scheme_or_the_paths_end),
+        cmocka_unit_test(opentelemetrys_names_are_ours_and_back),
         cmocka_unit_test(other_addresses_are_refused_with_a_reason),
         cmocka_unit_test(labels_are_names_and_short_values),
         cmocka_unit_test(ingest_has_labels_and_times_in_its_query),

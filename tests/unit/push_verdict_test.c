@@ -6,18 +6,73 @@
 
 #include <cmocka.h>
 
+static void assert_all(enum push_form form, const long *statuses, size_t count,
+                       enum push_verdict verdict)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(push_verdict(form, statuses[i]), verdict);
+}
+
+#define ASSERT_ALL(form, statuses, verdict)                                                        \
+    assert_all(form, statuses, sizeof(statuses) / sizeof(*(statuses)), verdict)
+
 static void trouble_of_the_engine_is_no_verdict_on_a_profile(void **state)
 {
     static const long again[] = { 0, 408, 425, 429, 500, 502, 503, 504, 599 };
     static const long refused[] = { 100, 301, 302, 307, 400, 401, 403, 404, 413, 422 };
+    static const long sent[] = { 200, 204 };
 
     (void)state;
-    assert_int_equal(push_verdict(200), PUSH_SENT);
-    assert_int_equal(push_verdict(204), PUSH_SENT);
-    for (size_t i = 0; i < sizeof(again) / sizeof(again[0]); i++)
-        assert_int_equal(push_verdict(again[i]), PUSH_AGAIN);
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-        assert_int_equal(push_verdict(refused[i]), PUSH_REFUSED);
+    ASSERT_ALL(PUSH_INGEST, sent, PUSH_SENT);
+    ASSERT_ALL(PUSH_INGEST, again, PUSH_AGAIN);
+    ASSERT_ALL(PUSH_API, again, PUSH_AGAIN);
+    ASSERT_ALL(PUSH_INGEST, refused, PUSH_REFUSED);
+}
+
+static void otlp_names_what_may_be_tried_again(void **state)
+{
+    static const long again[] = { 0, 429, 502, 503, 504 };
+    static const long refused[] = { 301, 400, 404, 408, 413, 415, 425, 500, 501, 599 };
+    static const long sent[] = { 200, 202 };
+
+    (void)state;
+    ASSERT_ALL(PUSH_OTLP, sent, PUSH_SENT);
+    ASSERT_ALL(PUSH_OTLP, again, PUSH_AGAIN);
+    ASSERT_ALL(PUSH_OTLP, refused, PUSH_REFUSED);
+}
+
+#define BYTES(text) (const uint8_t *)(text), sizeof(text) - 1
+
+static void a_receiver_tells_what_it_left_out(void **state)
+{
+    char words[16];
+
+    (void)state;
+    assert_int_equal(push_rejected(BYTES("")), 0);
+    assert_int_equal(push_rejected(BYTES("\x0a\x00")), 0);
+    assert_int_equal(push_rejected(BYTES("\x0a\x09\x08\x83\x02\x12\x04none")), 259);
+    push_otlp_words(BYTES("\x0a\x09\x08\x83\x02\x12\x04n\xffne"), 200, words, sizeof(words));
+    assert_string_equal(words, "n?ne");
+    push_otlp_words(BYTES("\x08\x03\x12\x1anot what was expected here"), 400, words, sizeof(words));
+    assert_string_equal(words, "not what was ex");
+}
+
+static void an_answer_that_is_none_of_otlp_says_nothing(void **state)
+{
+    static const char *const answers[] = { "<html>404</html>",
+                                           "\x0a",
+                                           "\x0a\x7f\x08",
+                                           "\x0a\x7f",
+                                           "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+                                           "\x0a\x05\x08\xff" };
+    char words[16];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+        assert_int_equal(push_rejected((const uint8_t *)answers[i], strlen(answers[i])), 0);
+        push_otlp_words((const uint8_t *)answers[i], strlen(answers[i]), 200, words, sizeof(words));
+        assert_string_equal(words, "");
+    }
 }
 
 static void waits_double_to_a_minute_less_half_of_it_by_chance(void **state)
@@ -45,6 +100,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trouble_of_the_engine_is_no_verdict_on_a_profile),
+        cmocka_unit_test(otlp_names_what_may_be_tried_again),
+        cmocka_unit_test(a_receiver_tells_what_it_left_out),
+        cmocka_unit_test(an_answer_that_is_none_of_otlp_says_nothing),
         cmocka_unit_test(waits_double_to_a_minute_less_half_of_it_by_chance),
         cmocka_unit_test(the_engine_may_ask_for_more_and_not_for_ever),
     };
