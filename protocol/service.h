@@ -89,6 +89,7 @@ struct pull_request {
     size_t argument_count;
     int64_t from_us, until_us;    /* not 0: the window, on options.monotonic_us, which has passed */
     const struct pull_otlp *otlp; /* NULL: pprof's format */
+    int64_t names_us; /* are waited for so long; 0: as long as who pulls by HTTP would wait */
 };
 
 struct pull_answer {
@@ -118,6 +119,8 @@ void client_pull_symbols(struct client *client, const char *addresses, size_t le
                          struct pull_answer *answer);
 /* How many entries the profile has that it was given, or begins to be. */
 uint32_t client_pulled_samples(const struct client *client);
+/* From now on names are waited for only so long. */
+void client_pull_hurry(struct client *client, int64_t names_us);
 /* Its seconds have not passed, or its profile is being made. */
 bool client_pulls(const struct client *client);
 /* One whole binary message: the protocol closes with 4001. */

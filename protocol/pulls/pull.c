@@ -36,7 +36,7 @@ struct pull {
     enum pull_state state;
     bool whole; /* all that is kept */
     bool lived; /* a process has, since it began */
-    int64_t begin_us, end_us, names_until_us;
+    int64_t begin_us, end_us, names_us, names_until_us;
     uint64_t evicted; /* when it began */
     uint32_t samples; /* entries of what was handed over */
     uint64_t polls;   /* when names were asked for */
@@ -134,6 +134,7 @@ struct pull *pull_new(struct service *service, const struct pull_path *path,
         return NULL;
     }
     pull->path = path;
+    pull->names_us = wish->names_us;
     pull->kind_count = is_sampled(service, path) ? path->kind_count : 0;
     set_window(service, pull, wish);
     pull->profile->samples.few = wish->few_labels;
@@ -177,6 +178,8 @@ static void fall_due(struct pull *pull, int64_t now_us)
         grace_us = NAMES_US_MAX;
     if (grace_us < NAMES_US_MIN)
         grace_us = NAMES_US_MIN;
+    if (pull->names_us)
+        grace_us = pull->names_us;
     if (now_us < pull->end_us)
         pull->end_us = now_us;
     pull->names_until_us = now_us + grace_us;
@@ -200,6 +203,17 @@ void pull_poll(struct service *service, struct pull *pull)
     if (pull->state == PULL_DUE || pull->state == PULL_TAKES)
         if (pull->names_until_us > now_us)
             service_poll_in(service, pull->names_until_us - now_us);
+}
+
+void pull_hurry(struct service *service, struct pull *pull, int64_t names_us)
+{
+    int64_t until_us = service_now_us(service) + names_us;
+
+    pull->names_us = names_us;
+    if (pull->state == PULL_WAITS || pull->names_until_us < until_us)
+        return;
+    pull->names_until_us = until_us;
+    service_poll_in(service, names_us);
 }
 
 bool pull_works(const struct service *service, const struct pull *pull)

@@ -27,6 +27,7 @@ struct pull_wish {
     int64_t from_us, until_us; /* not 0: these instead, which have passed */
     bool few_labels;
     const struct pull_otlp *otlp; /* service.h; NULL: pprof's format */
+    int64_t names_us;             /* are waited for; 0: by the window's length */
 };
 
 /* NULL: out of memory. */
@@ -39,6 +40,7 @@ void pull_poll(struct service *service, struct pull *pull);
 /* pull_work would do something. */
 bool pull_works(const struct service *service, const struct pull *pull);
 void pull_work(struct client *client, struct pull *pull);
+void pull_hurry(struct service *service, struct pull *pull, int64_t names_us);
 /* How many entries the profile that it handed over has. */
 uint32_t pull_samples(const struct pull *pull);
 

@@ -85,7 +85,8 @@ static void begin_profile(struct client *client, const struct pull_path *path,
                                                  .from_us = request->from_us,
                                                  .until_us = request->until_us,
                                                  .few_labels = labels && labels[0] == 'f',
-                                                 .otlp = request->otlp });
+                                                 .otlp = request->otlp,
+                                                 .names_us = request->names_us });
     if (!client->pull)
         return refuse(client, answer, "503 Service Unavailable", "out of memory");
     answer->status = "200 OK";
@@ -147,6 +148,12 @@ void client_pull_symbols(struct client *client, const char *addresses, size_t le
 uint32_t client_pulled_samples(const struct client *client)
 {
     return client->pull ? pull_samples(client->pull) : 0;
+}
+
+void client_pull_hurry(struct client *client, int64_t names_us)
+{
+    if (client->pull)
+        pull_hurry(client->service, client->pull, names_us);
 }
 
 bool client_pulls(const struct client *client)

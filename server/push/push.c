@@ -25,10 +25,13 @@
 enum {
     END_MS = 5000, /* for the last window and what waits */
     WORK_MS = 1,   /* between two pieces of a profile that is being made */
-    NAMES_MS = 20, /* between two looks whether it goes on */
+    LOOK_MS = 20,  /* between two looks whether it goes on */
     PIECE_BYTES = 32 * 1024,
     PIECES = 8, /* in a turn */
     MS_PER_SECOND = 1000,
+    /* Nobody waits for a profile that is pushed, but at the end. */
+    NAMES_US = 30 * 1000 * 1000,
+    NAMES_US_AT_END = 1000 * 1000,
 };
 
 /* Of each window one profile. */
@@ -130,7 +133,9 @@ static bool begin_profile(struct push *push)
                                           .argument_count = 1,
                                           .from_us = push->from_us,
                                           .until_us = push->until_us,
-                                          .otlp = is_otlp(push) ? &otlp : NULL };
+                                          .otlp = is_otlp(push) ? &otlp : NULL,
+                                          .names_us =
+                                              push->finishing ? NAMES_US_AT_END : NAMES_US };
     struct pull_answer answer;
 
     if (client_new(&push->client, push->plan.service) < 0 || gzip_new(&push->gzip) < 0 ||
@@ -198,7 +203,7 @@ static uint32_t make_profile(struct push *push)
         next_kind(push);
     else if (!client_wants_send(push->client)) {
         web_poll(push->plan.web); /* names may have come, or are late */
-        return NAMES_MS;
+        return LOOK_MS;
     }
     return WORK_MS;
 }
@@ -357,6 +362,8 @@ void push_finish(struct push *push)
     if (!push || push->finishing || push->over)
         return;
     push->finishing = true;
+    if (push->client)
+        client_pull_hurry(push->client, NAMES_US_AT_END);
     delay_set(push->end, END_MS);
     delay_set(push->delay, WORK_MS);
 }

@@ -19,7 +19,7 @@ static struct pull_answer pull_as(struct client *client, const char *path, const
     const char *arguments[] = { argument };
     struct pull_answer answer;
 
-    client_pull(client, &(struct pull_request){ path, arguments, argument != NULL, 0, 0, NULL },
+    client_pull(client, &(struct pull_request){ path, arguments, argument != NULL, 0, 0, NULL, 0 },
                 &answer);
     return answer;
 }
@@ -159,7 +159,7 @@ static void few_labels_are_the_process_and_no_threads(void **state)
     talk_begin(&talk);
     client_pull(talk.client,
                 &(struct pull_request){ "debug/pprof/profile", (const char *[]){ "labels=few" }, 1,
-                                        1, 3000, NULL },
+                                        1, 3000, NULL, 0 },
                 &(struct pull_answer){ 0 });
     got = receive(&talk);
     profile = take_apart(got.data, got.length);
@@ -174,7 +174,7 @@ static void few_labels_are_the_process_and_no_threads(void **state)
 /* [from, until): samples are of 1000, 1500, 2000 and 2500 us. */
 static void a_window_that_has_passed_is_given_at_once(void **state)
 {
-    struct pull_request request = { "debug/pprof/profile", NULL, 0, 1000, 2000, NULL };
+    struct pull_request request = { "debug/pprof/profile", NULL, 0, 1000, 2000, NULL, 0 };
     struct pull_answer answer;
     struct json_text got;
     struct talk talk;
