@@ -100,10 +100,11 @@ inspector() {
     ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/mcp/inspector.py" "$folder"
 }
 
-# An OpenTelemetry Collector takes our profiles. It and the published schema stay in the user's cache.
+# An OpenTelemetry Collector takes our profiles, DuckDB reads our columns. They stay in the user's cache.
 engines() {
-    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/isoscope/engines schema=opentelemetry-proto==1.45.2
+    local folder=${XDG_CACHE_HOME:-$HOME/.cache}/isoscope/engines
     local seconds=${1:-20} sources=$root/tests/engines/collector
+    local readers=(opentelemetry-proto==1.45.2 duckdb==2.0.1 pyarrow==26.0.1)
     [[ $seconds =~ ^[1-9][0-9]*$ ]] || usage "engines takes a number of seconds, not $seconds"
     have_go_1_26 || die "the Collector needs Go 1.26 or later, and there is $(go version 2>/dev/null || echo none)"
     install_packages "${engine_packages[@]}"
@@ -114,12 +115,13 @@ engines() {
         (cd "$sources" && go build -buildvcs=false -ldflags='-s -w' -o "$folder/collector" .) ||
             die "the Collector could not be built"
     fi
-    if [[ ! -x $folder/schema/bin/python ]]; then
-        /usr/bin/python3 -m venv "$folder/schema"
+    if [[ ! -x $folder/readers/bin/python ]]; then
+        /usr/bin/python3 -m venv "$folder/readers"
     fi
-    "$folder/schema/bin/pip" install --quiet --disable-pip-version-check "$schema" || die "could not fetch $schema from PyPI"
+    "$folder/readers/bin/pip" install --quiet --disable-pip-version-check "${readers[@]}" ||
+        die "could not fetch ${readers[*]} from PyPI"
     ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/engines/engines.py" \
-        "$root/build/engines" "$folder/collector" "$folder/schema/bin/python" --seconds "$seconds"
+        "$root/build/engines" "$folder/collector" "$folder/readers/bin/python" --seconds "$seconds"
 }
 
 # Debian's golang-go is older.

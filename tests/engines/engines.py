@@ -2,7 +2,7 @@
 
     engines.py FOLDER COLLECTOR PYTHON [--seconds N]
 
-FOLDER: where sessions and what the Collector wrote go. PYTHON: one that has opentelemetry-proto.
+FOLDER: where sessions and what the Collector wrote go. PYTHON: one that has opentelemetry-proto, duckdb and pyarrow.
 Totals of each function are those of the Python client on the session of the same run, or it fails.
 """
 
@@ -13,6 +13,7 @@ import contextlib
 import gzip
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -249,7 +250,7 @@ def schema(args: argparse.Namespace) -> None:
     for number, body in enumerate(bodies):
         path = args.folder / f"request-{number}.bin"
         path.write_bytes(body)
-        theirs = json.loads(subprocess.run([args.python, HERE / "published.py", path], check=True, capture_output=True,
+        theirs = json.loads(subprocess.run([args.python, HERE / "published.py", path], check=True, stdout=subprocess.PIPE,
                                            text=True).stdout)
         assert theirs["unknown"] == 0, f"{path}: fields that the schema does not have"
         ours = Otlp(body)
@@ -257,6 +258,32 @@ def schema(args: argparse.Namespace) -> None:
         assert theirs["resource"] == ours.resource
     tell("schema", f"{len(bodies)} requests, no unknown field, totals as by our own decoder; "
          f"opentelemetry-proto {theirs['version']}")
+
+
+def recipes() -> list[str]:
+    """Of docs/sql.md: statements, each indented and ended by a semicolon."""
+    text = (HERE.parents[1] / "docs/sql.md").read_text().partition("## Recipes")[2]
+    return [one.group() for one in re.finditer(r"(?m)^    (?:SELECT|PIVOT)\b(?:.*\n)+?.*;$", text)]
+
+
+def columns(args: argparse.Namespace) -> None:
+    """Sessions as Parquet, in DuckDB and pyarrow."""
+    folder, files = args.folder / "columns", {}
+    folder.mkdir(exist_ok=True)
+    for name, session in (("here", "totals"), ("before", "down"), ("after", "totals")):
+        files[name] = folder / f"{name}.parquet"
+        subprocess.run([ISOSCOPE, "export", "-o", str(files[name]), str(args.folder / f"{session}.isoscope")], check=True,
+                       capture_output=True)
+    theirs = json.loads(subprocess.run([args.python, HERE / "sql.py", files["here"]], check=True, stdout=subprocess.PIPE,
+                                       text=True, cwd=folder, input=json.dumps(recipes())).stdout)
+    with serving(args.folder / "totals.isoscope") as service, Client(service.uri) as client:
+        profile = client.profile()
+    own, total = sums_of(profile, profile.weights_us.__getitem__)
+    found = {name: (self_us, total_us) for name, self_us, total_us in theirs["functions"]}
+    assert found == {name: (own[name], us) for name, us in total.items()}
+    assert theirs["rows"] == len(profile) and theirs["recipes"] == len(recipes()) > 4
+    tell("columns", f"{theirs['rows']} rows, self and total CPU time of {len(found)} functions equal in DuckDB "
+         f"{theirs['duckdb']}; {theirs['recipes']} recipes of docs/sql.md run; pyarrow {theirs['pyarrow']} reads the same rows")
 
 
 def main() -> None:
@@ -270,7 +297,7 @@ def main() -> None:
     args.folder.mkdir(parents=True, exist_ok=True)
     for old in args.folder.glob("*.json"):
         old.unlink()
-    for part in (schema, totals, down, hosts):
+    for part in (schema, totals, down, columns, hosts):
         part(args)
 
 

@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, Callable, NamedTuple
 from ..errors import CannotWrite
 from ..model import KINDS
 from ..profile import Profile
-from . import cpu_samples, cpuprofile, devtools, firefox, folded, one_page, perf, pprof, speedscope
-from . import spreadsheet, svg
+from . import cpu_samples, cpuprofile, devtools, firefox, folded, one_page, parquet, perf, pprof
+from . import speedscope, spreadsheet, svg
 from .common import MICROS, SAMPLES, by_thread
 from .recognise import open, parse
 from .told import devtools_performance, perfetto, trace_event
@@ -81,6 +81,9 @@ FORMATS: dict[str, Format] = {
         weighted=True,
         pcs=True,
         holds=True,
+    ),
+    "parquet": Format(
+        ".parquet", "DuckDB, pandas, Spark: a row per sample", parquet.write, many=True
     ),
     "perf": Format(".txt", "text as perf script prints it", perf.write),
     "perfetto": Format(

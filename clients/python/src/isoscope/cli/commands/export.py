@@ -22,7 +22,7 @@ from ..source import Source, is_filtered, read
 from ..terminal.progress import working
 
 _PICTURES = {".svg": "svg", ".html": "html", ".htm": "html"}
-_BY_ENDING = {".pb.gz": "pprof", ".cpuprofile": "cpuprofile", **_PICTURES}
+_BY_ENDING = {".pb.gz": "pprof", ".cpuprofile": "cpuprofile", ".parquet": "parquet", **_PICTURES}
 _NO_SUCH_METHOD = -32601
 
 
