@@ -29,6 +29,9 @@ enum {
     PIECE_BYTES = 32 * 1024,
     PIECES = 8, /* in a turn */
     MS_PER_SECOND = 1000,
+    /* A thread that loses its processor in the middle of a tick hands its sample over later, with the
+     * tick's time: a window ends so long ago. */
+    SETTLE_US = 500 * 1000,
     /* Nobody waits for a profile that is pushed, but at the end. */
     NAMES_US = 30 * 1000 * 1000,
     NAMES_US_AT_END = 1000 * 1000,
@@ -210,9 +213,11 @@ static uint32_t make_profile(struct push *push)
 
 static void begin_window(struct push *push)
 {
+    int64_t now_us = clock_us(CLOCK_MONOTONIC);
+
+    push->epoch_us = clock_us(CLOCK_REALTIME) - now_us;
     push->from_us = push->until_us;
-    push->until_us = clock_us(CLOCK_MONOTONIC);
-    push->epoch_us = clock_us(CLOCK_REALTIME) - push->until_us;
+    push->until_us = push->finishing ? now_us : now_us - SETTLE_US;
     push->kind = 0;
     push->last = push->finishing;
 }

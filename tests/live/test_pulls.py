@@ -84,6 +84,25 @@ def test_totals_of_memory_are_the_python_clients():
         assert_equal(one.sums(f"{kind}_objects"), objects, rounding)
 
 
+def test_wall_time_and_time_off_cpu_are_of_wall_mode():
+    with profiled(["sleep", "1.5"], "--mode", "wall", "--period", "5000") as service:
+        with Client(service.uri) as client:
+            count = len(client.profile())
+        wall, off_cpu = (Pulled.of(service, f"debug/pprof/{path}?seconds=0") for path in ("wall", "offcpu"))
+    assert (wall.types, off_cpu.types) == ([("samples", "count"), ("wall", "nanoseconds")],
+                                           [("samples", "count"), ("off_cpu", "nanoseconds")])
+    samples, ns = (sum(wall.sums(kind)[0].values()) for kind in ("samples", "wall"))
+    assert samples == count and ns == count * 5_000_000
+    assert 0.7 * ns < sum(off_cpu.sums("off_cpu")[0].values()) <= ns
+
+
+def test_in_cpu_mode_wall_time_is_empty_and_says_why():
+    with profiled([workload("spin_two_to_one"), "0.2"]) as service:
+        pulled = Pulled.of(service, "debug/pprof/wall?seconds=0")
+    assert pulled.samples == []
+    assert "threads that wait are not sampled: run the program with --mode wall" in pulled.comments
+
+
 def test_totals_of_waits_are_the_python_clients():
     with profiled([workload("waits_for_locks"), "kinds"], "--lock=10") as service:
         with Client(service.uri) as client:
