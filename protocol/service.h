@@ -119,6 +119,17 @@ void client_pull_symbols(struct client *client, const char *addresses, size_t le
                          struct pull_answer *answer);
 /* How many entries the profile has that it was given, or begins to be. */
 uint32_t client_pulled_samples(const struct client *client);
+/*
+ * Stalls that have ended and were told, each once, as a request of logs for an OTLP receiver, which is
+ * appended to out. epoch_us: between the clocks. Returns how many; out is as it was where there is none.
+ */
+struct json_text;
+struct stall_logs;
+struct stall_logs *stall_logs_new(void); /* NULL: out of memory */
+void stall_logs_free(struct stall_logs *logs);
+size_t stall_logs_take(struct stall_logs *logs, struct service *service,
+                       const struct pull_otlp *otlp, int64_t epoch_us, struct json_text *out);
+
 /* From now on names are waited for only so long. */
 void client_pull_hurry(struct client *client, int64_t names_us);
 /* Its seconds have not passed, or its profile is being made. */

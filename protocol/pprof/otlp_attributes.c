@@ -82,12 +82,12 @@ uint32_t otlp_frame_type(struct otlp_dictionary dictionary, const struct snapsho
     return otlp_attribute(dictionary, "profile.frame.type", type, 0);
 }
 
-void otlp_resource_attribute(struct json_text *resource, const char *key, const char *text,
-                             uint64_t number)
+void otlp_key_value(struct json_text *bytes, uint32_t field, const char *key, const char *text,
+                    uint64_t number)
 {
-    size_t attribute = protobuf_begin(resource, OTLP_RESOURCE_ATTRIBUTES);
+    size_t attribute = protobuf_begin(bytes, field);
 
-    protobuf_string(resource, OTLP_KEY_VALUE_KEY, key);
-    put_value(resource, OTLP_KEY_VALUE_VALUE, text, number);
-    protobuf_end(resource, attribute);
+    protobuf_string(bytes, OTLP_KEY_VALUE_KEY, key);
+    put_value(bytes, OTLP_KEY_VALUE_VALUE, text, number);
+    protobuf_end(bytes, attribute);
 }

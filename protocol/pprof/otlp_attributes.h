@@ -27,8 +27,8 @@ uint32_t otlp_attribute_list(struct otlp_dictionary dictionary, const char *key,
 /* What runs a frame of this library's. */
 uint32_t otlp_frame_type(struct otlp_dictionary dictionary, const struct snapshot_library *library);
 
-/* A field of a Resource. text NULL: it is a number. */
-void otlp_resource_attribute(struct json_text *resource, const char *key, const char *text,
-                             uint64_t number);
+/* One that stands where it is, as that field. text NULL: it is a number. */
+void otlp_key_value(struct json_text *bytes, uint32_t field, const char *key, const char *text,
+                    uint64_t number);
 
 #endif

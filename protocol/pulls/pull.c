@@ -2,6 +2,7 @@
 
 #include "../client/saved.h"
 #include "../pprof/otlp_attributes.h"
+#include "../pprof/otlp_fields.h"
 #include "../pprof/otlp_writer.h"
 #include "../samples/sample_words.h"
 #include "../../sampler/include/isoscope/isoscope.h"
@@ -118,8 +119,8 @@ static void prepare_otlp(struct service *service, struct pprof_profile *profile,
     profile->version = service->options.version;
     memcpy(profile->id, otlp->id, sizeof(profile->id));
     for (size_t i = 0; i < otlp->resource_count; i++)
-        otlp_resource_attribute(&profile->resource, otlp->resource[i].name, otlp->resource[i].text,
-                                otlp->resource[i].number);
+        otlp_key_value(&profile->resource, OTLP_RESOURCE_ATTRIBUTES, otlp->resource[i].name,
+                       otlp->resource[i].text, otlp->resource[i].number);
 }
 
 struct pull *pull_new(struct service *service, const struct pull_path *path,

@@ -65,6 +65,7 @@ struct push {
     struct client *client;       /* that pulls it; NULL: it has not begun */
     struct gzip *gzip;
     struct json_text packed;
+    struct stall_logs *stalls; /* NULL: they are not sent */
     bool finishing, last, over;
     bool said_disk;
 };
@@ -125,6 +126,13 @@ static size_t list_resource(const struct push *push, struct pull_attribute out[P
     return labels->count;
 }
 
+static void set_profile(struct push *push, const char *kind)
+{
+    snprintf(push->profile.kind, sizeof(push->profile.kind), "%s", kind);
+    push->profile.begin_ms = (push->from_us + push->epoch_us) / 1000;
+    push->profile.end_ms = (push->until_us + push->epoch_us) / 1000;
+}
+
 /* False: out of memory, or of what is random; this one is left out. */
 static bool begin_profile(struct push *push)
 {
@@ -144,16 +152,14 @@ static bool begin_profile(struct push *push)
     if (client_new(&push->client, push->plan.service) < 0 || gzip_new(&push->gzip) < 0 ||
         getrandom(otlp.id, sizeof(otlp.id), GRND_NONBLOCK) != sizeof(otlp.id))
         return false;
-    snprintf(push->profile.kind, sizeof(push->profile.kind), "%s", kinds[push->kind].name);
-    push->profile.begin_ms = (push->from_us + push->epoch_us) / 1000;
-    push->profile.end_ms = (push->until_us + push->epoch_us) / 1000;
+    set_profile(push, kinds[push->kind].name);
     client_pull(push->client, &request, &answer);
     return answer.packed;
 }
 
-static void queue_profile(struct push *push)
+static void put_into_queue(struct push *push)
 {
-    if (push->packed.failed || !client_pulled_samples(push->client))
+    if (push->packed.failed)
         return;
     if (push_queue_put(push->queue, &push->profile, push->packed.data, push->packed.length) < 0) {
         if (!push->said_disk)
@@ -162,6 +168,12 @@ static void queue_profile(struct push *push)
         push->said_disk = true;
     }
     push_sender_wake(push->sender);
+}
+
+static void queue_profile(struct push *push)
+{
+    if (client_pulled_samples(push->client))
+        put_into_queue(push);
 }
 
 /* True: it has ended. */
@@ -211,6 +223,26 @@ static uint32_t make_profile(struct push *push)
     return WORK_MS;
 }
 
+/* What has ended since the last time. */
+static void queue_stalls(struct push *push)
+{
+    struct pull_attribute resource[PUSH_LABELS_MAX];
+    const struct pull_otlp otlp = { resource, list_resource(push, resource), { 0 } };
+    struct json_text logs = { 0 };
+    const uint8_t *packed;
+    size_t size;
+
+    set_profile(push, PUSH_STALLS);
+    if (stall_logs_take(push->stalls, push->plan.service, &otlp, push->epoch_us, &logs) &&
+        !logs.failed && gzip_new(&push->gzip) == 0 &&
+        gzip_pack(push->gzip, logs.data, logs.length, true, &packed, &size) == 0) {
+        json_text_raw(&push->packed, (const char *)packed, size);
+        put_into_queue(push);
+    }
+    json_text_free(&logs);
+    drop_profile(push);
+}
+
 static void begin_window(struct push *push)
 {
     int64_t now_us = clock_us(CLOCK_MONOTONIC);
@@ -220,6 +252,8 @@ static void begin_window(struct push *push)
     push->until_us = push->finishing ? now_us : now_us - SETTLE_US;
     push->kind = 0;
     push->last = push->finishing;
+    if (push->stalls)
+        queue_stalls(push);
 }
 
 static void is_due(void *context)
@@ -233,8 +267,11 @@ static void is_due(void *context)
         delay_set(push->delay, make_profile(push));
     if (push->kind < KINDS)
         return;
-    if (push->last)
+    if (push->last) {
+        if (push->stalls)
+            queue_stalls(push); /* of which the end was known only now */
         return push_sender_finish(push->sender);
+    }
     if (push->finishing)
         return delay_set(push->delay, WORK_MS);
     left_us =
@@ -354,7 +391,10 @@ int push_start(struct push **out, const struct push_plan *plan)
     push->kind = KINDS;
     push->until_us = clock_us(CLOCK_MONOTONIC);
     add_labels(push);
-    status = open_all(push);
+    if (is_otlp(push) && !(push->stalls = stall_logs_new()))
+        status = -ISOSCOPE_NO_MEMORY;
+    else
+        status = open_all(push);
     if (status < 0)
         push->over = true;
     else
@@ -395,5 +435,6 @@ void push_free(struct push *push)
     delay_free(push->end);
     wake_free(push->left);
     push_queue_free(push->queue);
+    stall_logs_free(push->stalls);
     free(push);
 }

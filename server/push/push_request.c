@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <strings.h>
 
-#define SERVICE_NAME "service_name"
-#define OTLP_SCHEME  "otlp+"
-#define OTLP_PATH    "/v1development/profiles"
+#define SERVICE_NAME   "service_name"
+#define OTLP_SCHEME    "otlp+"
+#define OTLP_PATH      "/v1development/profiles"
+#define OTLP_LOGS_PATH "/v1/logs"
 
 static const struct {
     const char *ours, *otlp;
@@ -236,9 +237,25 @@ static int end_text(struct json_text *out)
     return 0;
 }
 
+/* Of an address for OTLP profiles, what stands before its path. */
+static size_t length_of_base(const char *url)
+{
+    static const char *const paths[] = { OTLP_PATH, "/v1/profiles", "/profiles" };
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++)
+        if (ends_in(url, paths[i]))
+            return strlen(url) - strlen(paths[i]);
+    return strlen(url);
+}
+
 int push_request_url(struct json_text *out, const struct push_target *target,
                      const struct push_profile *profile)
 {
+    if (target->form == PUSH_OTLP && !strcmp(profile->kind, PUSH_STALLS)) {
+        json_text_raw(out, target->url, length_of_base(target->url));
+        put(out, OTLP_LOGS_PATH);
+        return end_text(out);
+    }
     put(out, target->url);
     if (target->form == PUSH_INGEST) {
         put(out, "?format=pprof&spyName=isoscope");

@@ -48,6 +48,8 @@ int push_label_read(struct push_labels *labels, const char *text, char *error, s
  * cannot have become '_'. */
 void push_label_add(struct push_labels *labels, const char *name, const char *value);
 
+#define PUSH_STALLS "stalls" /* the kind whose content are logs, not a profile; OTLP only */
+
 /* What is pushed: its labels, of which service_name is one, and its times. */
 struct push_profile {
     struct push_labels labels;

@@ -44,6 +44,31 @@ class OtlpProfile:
         return own, total
 
 
+def attributes_of(messages: list[dict]) -> dict[str, Value]:
+    return {first(one, "key"): value_of(one["value"][0]) for one in messages}
+
+
+@dataclass
+class LogRecord:
+    time_ns: int
+    observed_ns: int
+    severity: tuple[int, str]
+    body: Value
+    event: str
+    attributes: dict[str, Value]
+    resource: dict[str, Value]
+
+
+def log_records(content: bytes) -> list[LogRecord]:
+    (resource_logs,) = protobuf_text.decoded(content, PROTO, "LogsRequest")["resource_logs"]
+    resource = attributes_of(resource_logs["resource"][0]["attributes"])
+    (scope_logs,) = resource_logs["scope_logs"]
+    return [LogRecord(first(one, "time_unix_nano"), first(one, "observed_time_unix_nano"),
+                      (first(one, "severity_number"), first(one, "severity_text")), value_of(one["body"][0]),
+                      first(one, "event_name"), attributes_of(one["attributes"]), resource)
+            for one in scope_logs["log_records"]]
+
+
 class Otlp:
     """What must hold of any request is held here."""
 
@@ -56,8 +81,7 @@ class Otlp:
         self.strings = self.dictionary["string_table"]
         assert self.strings[0] == "" and len(set(self.strings)) == len(self.strings)
         (resource_profiles,) = message["resource_profiles"]
-        self.resource = {first(one, "key"): value_of(one["value"][0])
-                         for one in resource_profiles["resource"][0].get("attributes", [])}
+        self.resource = attributes_of(resource_profiles["resource"][0].get("attributes", []))
         (scope_profiles,) = resource_profiles["scope_profiles"]
         self.scope = (first(scope_profiles["scope"][0], "name"), first(scope_profiles["scope"][0], "version"))
         self._names = [self._names_of(one) for one in self.dictionary["stack_table"]]

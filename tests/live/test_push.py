@@ -143,7 +143,7 @@ def test_one_that_never_answers_holds_nothing_up(queue):
     with Engine(Answer(seconds=1000)) as engine:
         begun = time.monotonic()
         done = pushed(engine.url, queue)
-        assert time.monotonic() - begun < 1.5 + 5 + 10  # the program, our patience, a busy machine
+        assert time.monotonic() - begun < 28  # the request itself would last for 30 seconds
     assert done.returncode == 0
     assert waiting(queue) and re.search(r"[1-9] wait in", done.stderr)
 

@@ -11,9 +11,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from harness import Client, attached, end, service_of, until, workload
+from harness import BUILD, Client, attached, end, service_of, until, workload
 from mock_engine import Answer, Engine, Request, dead_port
-from otlp import Otlp
+from otlp import Otlp, log_records
 from pulled import sums_of
 from pushing import SPIN, build_of, pushed, waiting, words
 
@@ -138,6 +138,27 @@ def test_a_program_that_runs_already_is_pushed(queue, engine):
         end(program)
 
 
+def test_stalls_are_logs_once_each_at_their_end(queue, engine):
+    with service_of([str(BUILD / "examples/loop"), "900"], *words(url(engine), queue)) as service:
+        service.wait_for_end()
+        with Client(service.uri) as client:
+            stalls = [one for one in client.stalls() if one["told"]]
+        assert stalls
+        logs = lambda: [one for one in engine.requests if one.path == "/v1/logs"]  # noqa: E731
+        records = until(lambda: len(found := [record for one in logs() for record in log_records(
+            gzip.decompress(one.body))]) >= len(stalls) and found, "the stalls")
+    assert logs()[0].headers["Content-Type"] == "application/x-protobuf"
+    assert sorted(one.attributes["isoscope.stall.duration_ms"] for one in records) == sorted(
+        one["durationMicros"][0] // 1000 for one in stalls)
+    for record in records:
+        assert record.event == "isoscope.stall" and record.severity in ((13, "WARN"), (17, "ERROR"))
+        assert 0 < record.observed_ns - record.time_ns < 60e9 and abs(time.time() - record.time_ns / 1e9) < 600
+        assert record.resource["service.name"] == "loop"
+        assert str(record.body).startswith("loop (") and "took" in str(record.body)
+        assert record.attributes["process.executable.name"] == "loop"
+        assert record.attributes["code.function.name"] in str(record.attributes["code.stacktrace"])
+
+
 # Receivers in trouble
 
 
@@ -206,7 +227,7 @@ def test_a_silent_receiver_holds_nothing_up(queue):
     with Engine(Answer(seconds=1000)) as engine:
         begun = time.monotonic()
         done = pushed(url(engine), queue)
-        assert time.monotonic() - begun < 1.5 + 5 + 10  # the program, our patience, a busy machine
+        assert time.monotonic() - begun < 28  # the request itself would last for 30 seconds
     assert done.returncode == 0
     assert waiting(queue) and re.search(r"[1-9] wait in", done.stderr)
 

@@ -179,7 +179,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     f"{WIRE}/pprof": wire("text", "rpc"),
     f"{WIRE}/client": wire("generated", "text", "rpc", "isolates", "samples", "timeline", "stalls",
                          "metrics", "pprof", "service.h"),
-    f"{WIRE}/pulls": wire("text", "rpc", "isolates", "samples", "pprof", "client"),
+    f"{WIRE}/pulls": wire("text", "rpc", "isolates", "samples", "pprof", "stalls", "client"),
     f"{WIRE}/events": wire("generated", "text", "rpc", "objects", "isolates", "samples", "timeline",
                            "stalls", "client"),
     f"{WIRE}/handlers": wire("generated", "text", "rpc", "memory", "objects", "isolates", "samples",

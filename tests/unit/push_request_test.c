@@ -151,6 +151,29 @@ static void ingest_has_labels_and_times_in_its_query(void **state)
     json_text_free(&url);
 }
 
+static void stalls_go_where_an_otlp_receiver_takes_logs(void **state)
+{
+    static const char *const addresses[][2] = {
+        { "otlp+http://x:4318", "http://x:4318/v1/logs" },
+        { "otlp+http://x/otlp/", "http://x/otlp/v1/logs" },
+        { "http://x/v1/profiles", "http://x/v1/logs" },
+        { "http://x/a/profiles", "http://x/a/v1/logs" },
+    };
+    struct push_profile profile = { .kind = PUSH_STALLS };
+    struct push_target target;
+    char error[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
+        struct json_text url = { 0 };
+
+        assert_int_equal(push_target_read(&target, addresses[i][0], error, sizeof(error)), 0);
+        assert_int_equal(push_request_url(&url, &target, &profile), 0);
+        assert_string_equal(url.data, addresses[i][1]);
+        json_text_free(&url);
+    }
+}
+
 static void the_push_api_has_them_in_json(void **state)
 {
     const struct push_target target = { .url = "http://x/p", .form = PUSH_API };
@@ -180,6 +203,7 @@ int main(void)
         cmocka_unit_test(other_addresses_are_refused_with_a_reason),
         cmocka_unit_test(labels_are_names_and_short_values),
         cmocka_unit_test(ingest_has_labels_and_times_in_its_query),
+        cmocka_unit_test(stalls_go_where_an_otlp_receiver_takes_logs),
         cmocka_unit_test(the_push_api_has_them_in_json),
     };
 
