@@ -31,5 +31,10 @@ torture() { # WORDS of torture.py
     fi
     install_packages "${test_packages[@]}"
     build ""
+    if [[ ${1:-} == attach ]]; then
+        shift
+        ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/torture/attaching.py" "$@"
+        return
+    fi
     ISOSCOPE_BUILD="$root/build" /usr/bin/python3 -B "$root/tests/torture/torture.py" "$@"
 }

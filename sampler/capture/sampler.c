@@ -58,6 +58,8 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
     error = threads_new(&sampler.threads);
     if (!error && !sampler.modules.file_count)
         modules_new(&sampler.modules);
+    else if (!error) /* the start before was for another service, maybe */
+        modules_forget_tables(&sampler.modules, &sampler.writer);
     if (error) {
         sys_call1(SYS_close, memfd);
         feed_writer_destroy(&sampler.writer);

@@ -1,5 +1,6 @@
 #include "attached.h"
 
+#include "inject/inject.h"
 #include "scheme.h"
 
 #include "../capture/system/clock.h"
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { DESCRIPTORS_MAX = 1024, EXE_BYTES = 512 };
@@ -21,7 +23,8 @@ enum { DESCRIPTORS_MAX = 1024, EXE_BYTES = 512 };
 struct attached {
     struct attached_options options;
     pthread_t thread;
-    int stop; /* eventfd */
+    int stop;  /* eventfd */
+    int pidfd; /* INJECT; -1 */
     _Atomic bool over;
     const struct scheme *scheme;
     char refused[sizeof(((struct refusal *)NULL)->text)];
@@ -231,22 +234,73 @@ static void sample(struct attached *attached, void *session)
     atomic_store(&attached->over, rest_us == SCHEME_OVER);
 }
 
-static void *run(void *context)
+static void sample_until_left(struct attached *attached, void *session)
 {
-    struct attached *attached = context;
-    void *session;
-
-    pthread_setname_np(pthread_self(), "iso-attached");
-    session = open_any(attached, &attached->why);
-    if (session)
-        attached->scheme->cost(session, &attached->cost);
-    begin(attached, !session);
-    if (!session)
-        return NULL;
     sample(attached, session);
     attached->scheme->close(session);
     while (attached->target_count)
         went(attached, attached->targets[0]);
+}
+
+/* The program samples itself: here is only waited for its end. */
+static void wait_for_end(struct attached *attached)
+{
+    struct pollfd waits[] = { { .fd = attached->stop, .events = POLLIN },
+                              { .fd = attached->pidfd, .events = POLLIN } };
+
+    while (!waits[0].revents && !waits[1].revents)
+        if (poll(waits, 2, -1) < 0 && errno != EINTR)
+            return;
+    atomic_store(&attached->over, waits[1].revents != 0);
+}
+
+static bool is_injected(const struct attached *attached)
+{
+    return attached->options.via == ATTACHED_INJECT;
+}
+
+static void run_injected(struct attached *attached)
+{
+    const struct attached_options *options = &attached->options;
+    const struct inject_options injection = { options->pid, options->library, options->socket,
+                                              options->period_us };
+    struct refusal why;
+    bool done;
+
+    attached->pidfd = (int)syscall(SYS_pidfd_open, options->pid, 0);
+    if (attached->pidfd < 0)
+        refusal_say(&attached->why, "process %d cannot be waited for: %s", (int)options->pid,
+                    strerror(errno));
+    done = attached->pidfd >= 0 && inject(&injection, &attached->why);
+    begin(attached, !done);
+    if (!done)
+        return;
+    wait_for_end(attached);
+    if (options->eject && !atomic_load(&attached->over) && !inject_eject(&injection, &why) &&
+        options->stayed)
+        options->stayed(options->context, why.text);
+}
+
+static void run_scheme(struct attached *attached)
+{
+    void *session = open_any(attached, &attached->why);
+
+    if (session)
+        attached->scheme->cost(session, &attached->cost);
+    begin(attached, !session);
+    if (session)
+        sample_until_left(attached, session);
+}
+
+static void *run(void *context)
+{
+    struct attached *attached = context;
+
+    pthread_setname_np(pthread_self(), "iso-attached");
+    if (is_injected(attached))
+        run_injected(attached);
+    else
+        run_scheme(attached);
     if (atomic_load(&attached->over) && attached->options.ended)
         attached->options.ended(attached->options.context);
     return NULL;
@@ -256,6 +310,8 @@ static void destroy(struct attached *attached)
 {
     if (attached->stop >= 0)
         close(attached->stop);
+    if (attached->pidfd >= 0)
+        close(attached->pidfd);
     pthread_cond_destroy(&attached->begun);
     pthread_mutex_destroy(&attached->lock);
     free(attached->targets);
@@ -285,6 +341,7 @@ bool attached_new(struct attached **out, const struct attached_options *options,
     if (!attached)
         return refusal_say(why, "there is no memory");
     attached->options = *options;
+    attached->pidfd = -1;
     pthread_mutex_init(&attached->lock, NULL);
     pthread_cond_init(&attached->begun, NULL);
     attached->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -320,12 +377,12 @@ void attached_free(struct attached *attached)
 
 const char *attached_word(const struct attached *attached)
 {
-    return attached->scheme->word;
+    return is_injected(attached) ? "inject" : attached->scheme->word;
 }
 
 bool attached_holds(const struct attached *attached)
 {
-    return attached->scheme == &scheme_suspend;
+    return is_injected(attached) || attached->scheme == &scheme_suspend;
 }
 
 const char *attached_refused(const struct attached *attached)

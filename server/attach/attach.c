@@ -6,6 +6,7 @@
 #include "../net/loop.h"
 #include "../net/wake.h"
 #include "../push/push.h"
+#include "../run/paths.h"
 #include "../run/run_dir.h"
 #include "../service/ending_signals.h"
 #include "../service/recording.h"
@@ -44,6 +45,7 @@ struct attaching {
     struct delay *look;          /* every second */
     struct delay *leave;         /* --for */
     struct wake *over;           /* from the threads that sample */
+    char *library;               /* that is injected; NULL: none */
     int signals;                 /* the loop's */
     struct attached *list[ATTACH_PIDS_MAX];
     size_t count;
@@ -162,6 +164,12 @@ static void ended(void *context)
     wake_now(attaching->over);
 }
 
+static void stayed(void *context, const char *why)
+{
+    (void)context;
+    log_line("the sampler was not stopped: %s. It does nothing while no service reads it", why);
+}
+
 static void say_attached(const struct attaching *attaching, pid_t pid, struct attached *attached)
 {
     const char *refused = attached_refused(attached);
@@ -182,6 +190,8 @@ static void say_attached(const struct attaching *attaching, pid_t pid, struct at
 /* False: to none of them. */
 static bool attach_all(struct attaching *attaching)
 {
+    if (attaching->options->via == ATTACHED_INJECT && paths_library(&attaching->library) < 0)
+        return false;
     for (size_t i = 0; i < attaching->options->pid_count; i++) {
         const struct attached_options options = {
             .pid = attaching->options->pids[i],
@@ -189,6 +199,11 @@ static bool attach_all(struct attaching *attaching)
             .interpreted = !attaching->options->no_runtimes,
             .alone = attaching->options->alone,
             .tables_path = profile_has_tables(attaching->host.profile) ? attaching->tables : NULL,
+            .library = attaching->library,
+            .socket = run_dir_socket(attaching->dir),
+            .period_us = attaching->options->serve.host.profile.settings.period_us,
+            .eject = attaching->options->eject,
+            .stayed = stayed,
             .joined = joined,
             .ended = ended,
             .context = attaching,
@@ -353,6 +368,7 @@ static void close_all(struct attaching *attaching)
     push_free(attaching->push);
     shutdown_free(attaching->shutdown);
     run_dir_free(attaching->dir);
+    paths_freep(&attaching->library);
 }
 
 int attach_command(int argc, char **argv, const struct inherited *inherited)

@@ -18,13 +18,14 @@ static const char usage[] =
     "Samples programs that run already, and serves their profile over the Dart VM service "
     "protocol, "
     "until\n"
-    "they have ended, or Ctrl-C. Nothing is put into them. What takes the sampler inside (loops, "
-    "events of the\n"
-    "timeline) is for `isoscope run`.\n"
+    "they have ended, or Ctrl-C. Nothing is put into them, but by --via inject. What takes the "
+    "sampler there\n"
+    "from their start (loops, allocations, locks) is for `isoscope run`.\n"
     "\n";
 
-static const char *const vias[] = { "auto", "perf", "suspend", NULL };
-_Static_assert(ATTACHED_AUTO == 0 && ATTACHED_PERF == 1 && ATTACHED_SUSPEND == 2,
+static const char *const vias[] = { "auto", "perf", "suspend", "inject", NULL };
+_Static_assert(ATTACHED_AUTO == 0 && ATTACHED_PERF == 1 && ATTACHED_SUSPEND == 2 &&
+                   ATTACHED_INJECT == 3,
                "the words' order");
 
 #define AT(field) .offset = offsetof(struct attach_options, field)
@@ -49,7 +50,11 @@ static const struct option_row attach_rows[] = {
       .help = "perf: the kernel copies registers and stack at each tick. suspend: a thread that "
               "runs is stopped for as long as that takes here; without the children. auto "
               "(default): suspend for Python, node, Java, Ruby, PHP and Perl, whose functions it "
-              "shows; perf for the others, or where the kernel refuses it suspend" },
+              "shows; perf for the others, or where the kernel refuses it suspend. inject, never "
+              "by itself: the sampler is loaded into the program, at the end of a harmless system "
+              "call of its, and stays there" },
+    { "eject", .kind = OPTION_ON, AT(eject),
+      .help = "with --via inject: stop the sampler in the program when done" },
     { "for", .kind = OPTION_UINT32, AT(seconds), .least = 1, .most = 604800, .value = "SECONDS",
       .means = "a number of seconds", .help = "leave them after SECONDS" },
 };
@@ -145,6 +150,10 @@ int attach_options_parse(struct attach_options *out, int argc, char **argv, char
         return -ISOSCOPE_INVALID;
     if (!out->pid_count) {
         snprintf(error, error_size, "no process given: isoscope attach PID");
+        return -ISOSCOPE_INVALID;
+    }
+    if (out->eject && out->via != ATTACHED_INJECT) {
+        snprintf(error, error_size, "--eject goes with --via inject only");
         return -ISOSCOPE_INVALID;
     }
     if (push_options_agree(&out->serve.push, error, error_size) < 0)

@@ -22,6 +22,7 @@
 #include "../sampler.h"
 #include "../system/glibc.h"
 #include "../threads/tasks.h"
+#include "../threads/tracer.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -304,6 +305,21 @@ void isoscope_stop(void)
     loop_calls_stop();
     cooperate_stopped();
     sampler_stop();
+}
+
+/* For who has loaded this library into a running program, and holds the calling thread by ptrace until it returns
+ * (sampler/remote/inject). A service before that one has gone. */
+ISOSCOPE_API int isoscope_start_injected(const struct isoscope_options *options);
+ISOSCOPE_API int isoscope_start_injected(const struct isoscope_options *options)
+{
+    int error;
+
+    if (sampler_has_ticks())
+        isoscope_stop();
+    tracer_expect(true);
+    error = isoscope_start(options);
+    tracer_expect(false);
+    return error;
 }
 
 const char *isoscope_strerror(int error)

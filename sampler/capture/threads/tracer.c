@@ -5,12 +5,23 @@
 #include <fcntl.h>
 #include <string.h>
 
+static bool is_expected;
+
+void tracer_expect(bool expected)
+{
+    is_expected = expected;
+}
+
 bool tracer_is_attached(void)
 {
     static const char label[] = "\nTracerPid:\t";
     char text[1024];
-    long fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0), bytes;
+    long fd, bytes;
     const char *found;
+
+    if (is_expected)
+        return false;
+    fd = sys_call4(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
 
     if (fd < 0)
         return false;

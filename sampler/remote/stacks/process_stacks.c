@@ -1,6 +1,7 @@
 /*
  * process_stacks.c - stacks of a running process: who sleeps is read as it is, who runs is stopped for a moment.
  */
+#include "held_stack.h"
 #include "stack_modules.h"
 #include "stack_walk.h"
 #include "thread_stop.h"
@@ -339,4 +340,26 @@ bool thread_stacks_of_process(struct thread_stacks **out, pid_t pid, struct refu
     stacks->took_ns = clock_ns(CLOCK_MONOTONIC) - began_ns;
     *out = stacks;
     return true;
+}
+
+struct thread_stacks *held_stack(pid_t pid, const struct user_regs_struct *registers)
+{
+    struct thread_stacks *stacks = calloc(1, sizeof(*stacks));
+    struct stack_registers known = { .known = (UINT64_C(1) << STACK_REGISTERS) - 1 };
+    struct process process;
+    bool good;
+
+    if (!stacks)
+        return NULL;
+    stacks->pid = pid;
+    stacks->threads = calloc(1, sizeof(*stacks->threads));
+    stacks->thread_count = stacks->threads != NULL;
+    stack_registers_take(registers, known.value, &known.call, known.arguments);
+    good = open_process(&process, stacks) && read_modules(&process) && stacks->threads &&
+           stack_walk(process.walker, &known, stacks->threads);
+    close_process(&process);
+    if (good)
+        return stacks;
+    thread_stacks_free(stacks);
+    return NULL;
 }

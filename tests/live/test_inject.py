@@ -1,0 +1,197 @@
+"""`isoscope attach --via inject`: the sampler is loaded into a program that runs, and stopped there again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from accuracy import band, samples_of
+from harness import BUILD, ISOSCOPE, Client, attached, end, until, workload
+
+if os.uname().machine != "x86_64":
+    pytest.skip("nothing is loaded into running programs on this processor", allow_module_level=True)
+
+SUBJECT = str(BUILD / "tests" / "torture" / "attached")
+REFUSE = str(BUILD / "tests" / "torture" / "refuse")
+
+
+def inject(*words):
+    return subprocess.run([ISOSCOPE, "attach", "--via", "inject", *map(str, words)], capture_output=True, text=True, timeout=60)
+
+
+class Subject:
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        assert self.process.stdout.readline() == "ready\n"
+        return self.process
+
+    def __exit__(self, *_):
+        end(self.process)
+
+
+def status_of(pid: int) -> dict[str, str]:
+    return dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
+
+
+def is_as_before(pid: int) -> bool:
+    status = status_of(pid)
+    return status["TracerPid"] == "0" and status["State"][0] in "RS" and int(status["SigBlk"], 16) == 0
+
+
+def ending(process) -> str:
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=30)[0]
+    assert process.returncode == 0, said
+    return said
+
+
+def seen(service):
+    with Client(service.uri) as client:
+        (process,) = client.processes()
+        return list(samples_of(client.call("_getCpuSamples", isolateId=process.id, timestamp=0)))
+
+
+@pytest.mark.parametrize("way, function", [("malloc", "allocate"), ("compute", "compute"), ("fork", "make_child"), ("dlopen", "load")])
+def test_the_program_samples_itself_from_then_on(way, function):
+    with Subject(SUBJECT, way) as process:
+        with attached(process.pid, "--via", "inject") as service:
+            with Client(service.uri) as client:
+                until(lambda: len(client.processes()) >= 1, "its hello")
+                own = [known for known in client.processes() if str(process.pid) in known.id]
+                timer = client.call("getIsolate", isolateId=own[0].id)["_process"]["timer"]
+                until(lambda: client.call("_getCpuSamples", isolateId=own[0].id, timestamp=0)["_counters"]["ticks"] >= 20,
+                      "samples")
+        assert timer in ("sigtrap", "cpu-timer")
+        assert is_as_before(process.pid)
+        assert "cut short" in ending(process)
+
+
+def test_stacks_are_whole():
+    with Subject(SUBJECT, "compute") as process, attached(process.pid, "--via", "inject") as service:
+        until(lambda: len(seen(service)) >= 200, "samples")
+        samples = seen(service)
+    in_body = sum("body" in sample.stack for sample in samples)
+    assert in_body / len(samples) >= 0.95 - band(0.95, len(samples))
+
+
+def test_an_interpreters_functions_are_shown():
+    script = "import os\nprint('ready', flush=True)\ndef inner():\n    os.getppid(); return sum(range(5000))\nwhile True:\n    inner()"
+    with Subject("/usr/bin/python3", "-c", script) as process, attached(process.pid, "--via", "inject") as service:
+        until(lambda: any("inner" in sample.stack for sample in seen(service)), "a Python function")
+
+
+def test_ejected_nothing_ticks_and_nothing_is_read_and_it_can_come_again():
+    with Subject(SUBJECT, "wait") as process:
+        for _ in range(3):
+            done = inject("--eject", "--for", "1", process.pid)
+            assert done.returncode == 0 and f"attached to process {process.pid} by inject" in done.stderr, done
+            assert "not stopped" not in done.stderr
+            assert is_as_before(process.pid)
+            assert "isoscope-feed" not in Path(f"/proc/{process.pid}/maps").read_text()
+            assert not Path(f"/proc/{process.pid}/timers").read_text()
+            assert not any("isoscope" in os.readlink(entry) for entry in Path(f"/proc/{process.pid}/fd").iterdir())
+        ending(process)
+
+
+def test_a_profiler_that_is_killed_leaves_a_program_that_goes_on():
+    with Subject(SUBJECT, "malloc") as process:
+        for wait_ms in range(0, 60, 4):
+            profiler = subprocess.Popen([ISOSCOPE, "attach", "--quiet", "--via", "inject", str(process.pid)],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(wait_ms / 1000)  # any moment will do
+            profiler.kill()
+            profiler.wait()
+            until(lambda: is_as_before(process.pid), "it goes on")
+        ending(process)
+
+
+def refused(pid) -> str:
+    done = inject("--for", "1", pid)
+    assert done.returncode == 1, done
+    return done.stderr
+
+
+def test_a_static_program_is_refused():
+    with Subject(workload("deadlock_static")) as process:
+        assert "it is linked statically" in refused(process.pid)
+        assert is_as_before(process.pid)
+
+
+def test_a_musl_program_is_refused(tmp_path):
+    compiler = shutil.which("musl-gcc")
+    if not compiler:
+        pytest.skip("no musl-gcc here")
+    source = tmp_path / "loops.c"
+    source.write_text('#include <stdio.h>\n#include <unistd.h>\nint main(void){puts("ready");fflush(stdout);for(;;)pause();}')
+    subprocess.run([compiler, "-o", tmp_path / "loops", source], check=True)
+    with Subject(tmp_path / "loops") as process:
+        assert "musl" in refused(process.pid)
+
+
+def test_a_stopped_program_is_refused_and_stays_stopped():
+    with Subject(SUBJECT, "compute") as process:
+        process.send_signal(signal.SIGSTOP)
+        until(lambda: status_of(process.pid)["State"][0] == "T", "it stands still")
+        assert "is stopped: nothing can be loaded into it" in refused(process.pid)
+        assert status_of(process.pid)["State"][0] == "T"
+        process.send_signal(signal.SIGCONT)
+
+
+def test_a_program_with_a_seccomp_filter_is_refused():
+    with Subject(REFUSE, "perf", SUBJECT, "compute") as process:
+        assert "has a seccomp filter" in refused(process.pid)
+        ending(process)
+
+
+def test_a_program_of_another_user_is_refused():
+    if os.geteuid():
+        pytest.skip("only root reads other users' programs")
+    with Subject("setpriv", "--reuid=65534", "--clear-groups", SUBJECT, "compute") as process:
+        assert "belongs to another user" in refused(process.pid)
+
+
+def test_a_program_that_waits_for_a_lock_only_is_refused_in_time():
+    with Subject(sys.executable, "-c", MUTE) as process:
+        began = time.monotonic()
+        assert "no thread of process" in refused(process.pid)
+        assert time.monotonic() - began < 10
+        assert is_as_before(process.pid)
+
+
+MUTE = "import threading\nprint('ready', flush=True)\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()"
+
+
+def test_a_loader_that_is_busy_for_too_long_is_given_up_and_nothing_has_happened():
+    with Subject(SUBJECT, "loader") as process:
+        assert "loading the sampler took more than two seconds, and was given up" in refused(process.pid)
+        assert is_as_before(process.pid)
+        assert "libisoscope" not in Path(f"/proc/{process.pid}/maps").read_text()
+        ending(process)
+
+
+def test_a_library_that_is_half_loaded_after_too_long_is_loaded_on_and_the_thread_goes_back():
+    with Subject(SUBJECT, "list") as process:
+        assert "loading the sampler took more than two seconds, and was given up" in refused(process.pid)
+        assert status_of(process.pid)["TracerPid"] == "0"
+        process.send_signal(signal.SIGTERM)  # to the program: who has the lock lets it go
+        assert "cut short" in process.communicate(timeout=30)[0]
+        assert process.returncode == 0
+
+
+def test_what_another_isoscope_samples_from_inside_is_refused():
+    with Subject(SUBJECT, "compute") as process, attached(process.pid, "--via", "inject") as service:
+        until(lambda: seen(service), "a sample")
+        assert "another isoscope reads what it takes" in refused(process.pid)
+
+
+def test_eject_goes_with_inject_only():
+    done = subprocess.run([ISOSCOPE, "attach", "--eject", "1"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2 and "--eject goes with --via inject only" in done.stderr
