@@ -208,6 +208,20 @@ def test_a_core_file_that_was_cut_off_says_so(cores, tmp_path):
     assert "is cut off: its program headers lie beyond its end" in dump(cut, status=1).stderr
 
 
+def test_a_core_file_that_names_a_pipe_for_a_program_waits_for_nothing(tmp_path):
+    core = (Path(__file__).parents[1] / "fuzz" / "corpus" / "core" / "whole").read_bytes()
+    named = b"/usr/local/prog_"
+    pipe = f"/tmp/i{os.getpid():010d}"
+    assert len(pipe) == len(named) and core.count(named) == 1
+    os.mkfifo(pipe)
+    try:
+        (tmp_path / "core").write_bytes(core.replace(named, pipe.encode()))
+        text = dump(tmp_path / "core").stdout
+    finally:
+        os.unlink(pipe)
+    assert "ended by signal 4" in text
+
+
 def test_what_is_no_core_file_is_told_so():
     error = dump(ISOSCOPE, status=1).stderr
     assert error == f"isoscope: dump: '{ISOSCOPE}' is no core file, but a program or a library\n"

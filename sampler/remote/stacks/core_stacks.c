@@ -87,12 +87,20 @@ static bool is_same_file(const struct core *core, const struct core_file *file, 
     return true;
 }
 
+/* A core file may name anything: a pipe would never open, a device may do something. */
+static bool is_regular(int fd)
+{
+    struct stat about;
+
+    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 static int open_file(const struct core *core, struct core_file *file)
 {
     if (file->fd != -1)
         return file->fd;
-    file->fd = open(file->mapping.path, O_RDONLY | O_CLOEXEC);
-    if (file->fd >= 0 && !is_same_file(core, file, file->fd)) {
+    file->fd = open(file->mapping.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file->fd >= 0 && (!is_regular(file->fd) || !is_same_file(core, file, file->fd))) {
         close(file->fd);
         file->fd = -1;
     }
