@@ -183,7 +183,14 @@ static void *open_any(struct attached *attached, struct refusal *why)
         return session;
     if (via == ATTACHED_AUTO)
         snprintf(attached->refused, sizeof(attached->refused), "%s", why->text);
-    return open_scheme(attached, &scheme_suspend, why);
+    session = open_scheme(attached, &scheme_suspend, why);
+    if (!session && attached->refused[0]) { /* one message that says what to change */
+        struct refusal both;
+
+        refusal_say(&both, "%s; and %s", attached->refused, why->text);
+        *why = both;
+    }
+    return session;
 }
 
 static void begin(struct attached *attached, bool refused)

@@ -154,3 +154,39 @@ bool refusal_look(struct refusal *out, pid_t pid)
     return look_at_owner(out, pid, status) && look_at_machine(out, pid) &&
            look_at_tracer(out, pid, status);
 }
+
+static bool say_ptrace(struct refusal *out, pid_t pid)
+{
+    char text[16] = "";
+    int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        ssize_t got = read(fd, text, sizeof(text) - 1);
+
+        close(fd);
+        text[got > 0 ? got : 0] = '\0';
+        text[strcspn(text, "\n")] = '\0';
+    }
+    if (text[0] && text[0] != '0')
+        return refusal_say(out,
+                           "the kernel does not let isoscope read process %d "
+                           "(kernel.yama.ptrace_scope is %s): run it as root, or "
+                           "`sysctl kernel.yama.ptrace_scope=0`",
+                           (int)pid, text);
+    return refusal_say(out,
+                       "the kernel does not let isoscope read process %d: it has other rights, is "
+                       "not dumpable, or this container "
+                       "lacks CAP_SYS_PTRACE; run isoscope as root, outside of it",
+                       (int)pid);
+}
+
+bool refusal_look_inside(struct refusal *out, pid_t pid)
+{
+    char text[64];
+
+    if (read_proc(pid, "syscall", text, sizeof(text)) > 0)
+        return true;
+    return errno == ENOENT || errno == ESRCH
+               ? refusal_say(out, "process %d has ended meanwhile", (int)pid)
+               : say_ptrace(out, pid);
+}

@@ -23,4 +23,7 @@ bool refusal_say(struct refusal *out, const char *format, ...)
  * architecture or another user, or has a tracer. */
 bool refusal_look(struct refusal *out, pid_t pid);
 
+/* Whether its memory and its registers may be read: for all but perf. */
+bool refusal_look_inside(struct refusal *out, pid_t pid);
+
 #endif

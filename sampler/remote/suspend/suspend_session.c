@@ -213,8 +213,11 @@ static void suspend_close(void *context)
 static void *suspend_open(pid_t pid, struct target *target, const struct scheme_family *family,
                           struct refusal *why)
 {
-    struct suspend_session *session = calloc(1, sizeof(*session));
+    struct suspend_session *session;
 
+    if (!refusal_look_inside(why, pid))
+        return NULL;
+    session = calloc(1, sizeof(*session));
     if (session)
         session->copy.bytes = malloc(COPY_BYTES);
     if (!session || !session->copy.bytes) {

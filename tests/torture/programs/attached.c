@@ -76,9 +76,10 @@ static void wait_for_time(void)
 
     if (fd < 0)
         fd = epoll_create1(EPOLL_CLOEXEC);
-    interrupted += epoll_wait(fd, &event, 1, 3) < 0;
-    interrupted += poll(NULL, 0, 3) < 0;
-    interrupted += nanosleep(&time, NULL) < 0;
+    interrupted +=
+        epoll_wait(fd, &event, 1, 3) < 0 && !over; /* the signal that ends it ends a wait, too */
+    interrupted += poll(NULL, 0, 3) < 0 && !over;
+    interrupted += nanosleep(&time, NULL) < 0 && !over;
 }
 
 static void compute(void)
