@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ERROR_BYTES = 512 };
-
 static const char usage[] = "Usage: isoscope dump [OPTIONS] PID\n"
                             "       isoscope dump [OPTIONS] CORE\n"
                             "\n"
@@ -126,19 +124,11 @@ static int dump(const char *source, const struct dump_shown *shown)
 int dump_command(int argc, char **argv, const struct inherited *inherited)
 {
     struct dump_options options = { 0 };
-    char error[ERROR_BYTES];
-    int first = option_table_parse(&table, &options, argc, argv, error, sizeof(error));
+    int status, first = option_table_begin(&table, usage, &options, argc, argv, &status);
 
     (void)inherited;
-    if (first < 0) {
-        log_line("%s", error);
-        return STATUS_USAGE;
-    }
-    if (options.help) {
-        fputs(usage, stdout);
-        option_table_help(&table, stdout);
-        return STATUS_OK;
-    }
+    if (first < 0)
+        return status;
     if (argc - first != 1) {
         log_line("dump takes one process or core file, but got '%s' too", argv[first + 1]);
         return STATUS_USAGE;

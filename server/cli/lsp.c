@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ERROR_BYTES = 512 };
-
 static const char usage[] =
     "Usage: isoscope lsp [OPTIONS] [SOURCE]\n"
     "\n"
@@ -64,19 +62,11 @@ static const struct option_table table = { "isoscope lsp", parts, 1, true };
 int lsp_command(int argc, char **argv, const struct inherited *inherited)
 {
     struct lsp_options options = { 0 };
-    char error[ERROR_BYTES];
-    int first = option_table_parse(&table, &options, argc, argv, error, sizeof(error));
+    int status, first = option_table_begin(&table, usage, &options, argc, argv, &status);
 
     (void)inherited;
-    if (first < 0) {
-        log_line("%s", error);
-        return STATUS_USAGE;
-    }
-    if (options.help) {
-        fputs(usage, stdout);
-        option_table_help(&table, stdout);
-        return STATUS_OK;
-    }
+    if (first < 0)
+        return status;
     if (argc - first > 1) {
         log_line("lsp takes one source, but got '%s' too", argv[first + 1]);
         return STATUS_USAGE;

@@ -12,8 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ERROR_BYTES = 512 };
-
 static const char usage[] =
     "Usage: isoscope mcp [OPTIONS] [SOURCE]...\n"
     "\n"
@@ -62,17 +60,10 @@ static const struct option_table table = { "isoscope mcp", parts, 1, true };
 int mcp_command(int argc, char **argv, const struct inherited *inherited)
 {
     struct mcp_options options = { 0 };
-    char error[ERROR_BYTES];
+    int status;
 
     (void)inherited;
-    if (option_table_parse(&table, &options, argc, argv, error, sizeof(error)) < 0) {
-        log_line("%s", error);
-        return STATUS_USAGE;
-    }
-    if (options.help) {
-        fputs(usage, stdout);
-        option_table_help(&table, stdout);
-        return STATUS_OK;
-    }
+    if (option_table_begin(&table, usage, &options, argc, argv, &status) < 0)
+        return status;
     return node_command(argv);
 }

@@ -13,8 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ERROR_BYTES = 512 };
-
 static const char usage[] =
     "Usage: isoscope symbolize [OPTIONS] FILE\n"
     "       isoscope symbolize < ADDRESSES\n"
@@ -49,43 +47,32 @@ static const struct option_rows words = { rows, sizeof(rows) / sizeof(*rows) };
 static const struct option_part parts[] = { { &words, 0 } };
 static const struct option_table table = { "isoscope symbolize", parts, 1, true };
 
-static int parse(struct symbolize_options *out, int argc, char **argv, char *error, size_t size)
+static int refuse_count(int argc, char **argv, int first)
 {
-    int first = option_table_parse(&table, out, argc, argv, error, size);
-
-    if (first < 0 || out->help)
-        return first;
-    if (argc - first == 1) {
-        out->copy.from = argv[first];
-        if (!out->copy.to)
-            out->copy.to = out->copy.from;
-        return 0;
-    }
-    snprintf(error, size,
-             first == argc ? "symbolize: no file given: isoscope symbolize [OPTIONS] FILE"
-                           : "symbolize takes one file, but got '%s' too",
-             first == argc ? "" : argv[first + 1]);
-    return -ISOSCOPE_INVALID;
+    if (first == argc)
+        log_line("symbolize: no file given: isoscope symbolize [OPTIONS] FILE");
+    else
+        log_line("symbolize takes one file, but got '%s' too", argv[first + 1]);
+    return STATUS_USAGE;
 }
 
 int symbolize_command(int argc, char **argv, const struct inherited *inherited)
 {
     struct symbolize_options options = { 0 };
-    char error[ERROR_BYTES];
     const char *problem;
+    int status, first;
 
     (void)inherited;
     if (argc == 1)
         return addresses_symbolize();
-    if (parse(&options, argc, argv, error, sizeof(error)) < 0) {
-        log_line("%s", error);
-        return STATUS_USAGE;
-    }
-    if (options.help) {
-        fputs(usage, stdout);
-        option_table_help(&table, stdout);
-        return STATUS_OK;
-    }
+    first = option_table_begin(&table, usage, &options, argc, argv, &status);
+    if (first < 0)
+        return status;
+    if (argc - first != 1)
+        return refuse_count(argc, argv, first);
+    options.copy.from = argv[first];
+    if (!options.copy.to)
+        options.copy.to = options.copy.from;
     problem = options.copy.debuginfod ? profile_debuginfod_problem() : NULL;
     if (problem) {
         log_line("--debuginfod: %s", problem);

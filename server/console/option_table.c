@@ -1,6 +1,8 @@
 #include "option_table.h"
 
+#include "log_line.h"
 #include "nearest.h"
+#include "status.h"
 
 #include "../../sampler/include/isoscope/isoscope.h"
 
@@ -11,7 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROW = 256, SAID_BYTES = 256 }; /* getopt's numbers: those below are letters */
+enum {
+    FIRST_ROW = 256,
+    SAID_BYTES = 256,
+    ERROR_BYTES = 512
+}; /* getopt's numbers: those below are letters */
 
 struct flat_row {
     const struct option_row *row;
@@ -354,4 +360,34 @@ void option_table_help(const struct option_table *table, FILE *out)
             fprintf(out, "%s%s:\n", i ? "\n" : "", row->group);
         put_row(row, out);
     }
+}
+
+static bool asks_for_help(const struct option_table *table, void *options)
+{
+    struct flat_row rows[OPTION_ROWS_MAX];
+    size_t count = flatten(table, options, rows);
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].row->kind == OPTION_HELP && *(bool *)rows[i].field)
+            return true;
+    return false;
+}
+
+int option_table_begin(const struct option_table *table, const char *usage, void *options, int argc,
+                       char **argv, int *status)
+{
+    char error[ERROR_BYTES];
+    int first = option_table_parse(table, options, argc, argv, error, sizeof(error));
+
+    if (first < 0) {
+        log_line("%s", error);
+        *status = STATUS_USAGE;
+        return -1;
+    }
+    if (!asks_for_help(table, options))
+        return first;
+    fputs(usage, stdout);
+    option_table_help(table, stdout);
+    *status = STATUS_OK;
+    return -1;
 }

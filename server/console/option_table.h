@@ -74,4 +74,9 @@ int option_table_parse(const struct option_table *table, void *options, int argc
 /* All rows, under the names of their groups. */
 void option_table_help(const struct option_table *table, FILE *out);
 
+/* Both, as a command does it: what is wrong is said, and so is usage with the rows where the help row's
+ * option was given. Then *status is the command's, and the answer -1. */
+int option_table_begin(const struct option_table *table, const char *usage, void *options, int argc,
+                       char **argv, int *status);
+
 #endif

@@ -1,5 +1,6 @@
 /* A command's options, of which there is one row each. */
 #include "server/console/option_table.h"
+#include "server/console/status.h"
 
 #include "sampler/include/isoscope/isoscope.h"
 
@@ -192,6 +193,26 @@ static void help_says_each_row_under_its_group(void **state)
     free(text);
 }
 
+static int begin(int *status, char *word)
+{
+    struct options options = { 0 };
+
+    return option_table_begin(&table, "", &options, 2, (char *[]){ "test", word, NULL }, status);
+}
+
+static void a_command_begins_with_its_words_or_ends_with_a_status(void **state)
+{
+    int status = -1;
+
+    (void)state;
+    assert_int_equal(begin(&status, "word"), 1);
+    assert_int_equal(status, -1);
+    assert_int_equal(begin(&status, "--help"), -1);
+    assert_int_equal(status, STATUS_OK);
+    assert_int_equal(begin(&status, "--nonsense"), -1);
+    assert_int_equal(status, STATUS_USAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +223,7 @@ int main(void)
         cmocka_unit_test(nothing_behind_help_is_read),
         cmocka_unit_test(what_is_wrong_is_said_with_the_options_name),
         cmocka_unit_test(help_says_each_row_under_its_group),
+        cmocka_unit_test(a_command_begins_with_its_words_or_ends_with_a_status),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
