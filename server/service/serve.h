@@ -29,6 +29,7 @@ struct serve_options {
     struct push_options push;
     bool keep;                       /* serve on after the program has ended */
     bool quiet;                      /* no listening line */
+    bool ends_with_input;            /* standard input's: that of saved files only */
     bool stats;                      /* tell what the sampling did when the program has ended */
     const char *service_info;        /* file to write, or NULL */
     char socket[SERVE_SOCKET_BYTES]; /* that host.socket points to: absolute */

@@ -14,6 +14,7 @@
 #include "../../sampler/profile/saved.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,12 +56,14 @@ static const struct option_row session_rows[] = {
 };
 static const struct option_row other_rows[] = {
     { "quiet", .kind = OPTION_ON, AT(serve.quiet), .help = "do not print the listening line" },
+    { "end-with-input", .kind = OPTION_ON, AT(serve.ends_with_input),
+      .help = "end when standard input does: with whoever holds the other end of its pipe" },
 };
 static const struct option_row help_rows[] = {
     { "help", 'h', OPTION_HELP, AT(help), .help = "show this help" },
 };
 static const struct option_rows session_words = { session_rows, 3 },
-                                other_words = { other_rows, 1 }, help_words = { help_rows, 1 };
+                                other_words = { other_rows, 2 }, help_words = { help_rows, 1 };
 
 #define SERVE offsetof(struct serve_files_options, serve)
 static const struct option_part parts[] = {
@@ -100,13 +103,39 @@ static bool signal_came(void *context)
     return true;
 }
 
-static int watch(struct serving *serving)
+/* What is written there is nothing to us. A pipe has an end however its writer ends; SIGKILL, too. */
+static bool input_came(void *context)
+{
+    struct serving *serving = context;
+    char unread[PIPE_BUF];
+    ssize_t length = read(STDIN_FILENO, unread, sizeof(unread));
+
+    if (length > 0 || (length < 0 && (errno == EINTR || errno == EAGAIN)))
+        return true;
+    shutdown_begin(serving->shutdown, "whoever started the service is gone", true);
+    return false;
+}
+
+static int watch_input(struct serving *serving)
+{
+    static const struct io_watch_events events = { .ready = input_came };
+
+    if (loop_watch(serving->host.loop, NULL, STDIN_FILENO, &events, serving) == 0)
+        return 0;
+    if (errno == EPERM || errno == EBADF)
+        log_line("--end-with-input: standard input is no pipe, so nothing tells of its end");
+    else
+        log_line("--end-with-input: %s", strerror(errno));
+    return -ISOSCOPE_INVALID;
+}
+
+static int watch(struct serving *serving, const struct serve_options *options)
 {
     static const struct io_watch_events events = { .ready = signal_came };
 
     if (loop_watch(serving->host.loop, NULL, serving->signals, &events, serving) == 0 &&
         shutdown_new(&serving->shutdown, serving->host.loop, serving->host.web) == 0)
-        return 0;
+        return options->ends_with_input ? watch_input(serving) : 0;
     log_line("cannot wait for signals: %s", strerror(errno));
     return -ISOSCOPE_SYSTEM;
 }
@@ -137,7 +166,7 @@ static int run_loop(struct serving *serving)
 static int serve_files(const struct serve_options *options)
 {
     struct serving serving = { .signals = ending_signals() };
-    int status = STATUS_FAILED, opened;
+    int status = STATUS_FAILED, opened, watched;
 
     prctl(PR_SET_NAME, SERVE_NAME);
     /* Before the profile's threads are there: they inherit the blocked signals. */
@@ -148,7 +177,10 @@ static int serve_files(const struct serve_options *options)
     opened = service_host_open(&serving.host, &options->host);
     if (opened == -ISOSCOPE_INVALID)
         status = STATUS_USAGE;
-    if (opened == 0 && watch(&serving) == 0 && announce(&serving, options) == 0)
+    watched = opened == 0 ? watch(&serving, options) : -ISOSCOPE_SYSTEM;
+    if (watched == -ISOSCOPE_INVALID)
+        status = STATUS_USAGE;
+    if (watched == 0 && announce(&serving, options) == 0)
         status = run_loop(&serving);
     service_host_close(&serving.host);
     shutdown_free(serving.shutdown);

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
 import project
 import pytest
@@ -192,6 +193,21 @@ def test_what_it_started_ends_with_it(folder):
     lsp.process.terminate()
     lsp.process.wait(30)
     until(lambda: not any(os.path.exists(f"/proc/{pid}/exe") for pid in program), "the program's end")
+
+
+def children_of(pid: int) -> list[int]:
+    words = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(word) for word in words.split()]
+
+
+def test_a_server_that_is_killed_leaves_no_service_of_a_session_behind(folder):
+    lsp = Lsp(folder, str(recorded(folder)))
+    shown(lsp)
+    (service,) = children_of(lsp.process.pid)
+    assert os.readlink(f"/proc/{service}/exe") == os.path.realpath(ISOSCOPE)
+    lsp.process.kill()
+    lsp.process.wait(30)
+    until(lambda: not os.path.exists(f"/proc/{service}/exe"), "the service's end")
 
 
 def test_help_needs_no_node(folder):

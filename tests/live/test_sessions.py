@@ -311,6 +311,20 @@ def test_wrong_usage_is_told(words, said):
     assert done.returncode == 2 and said in done.stderr, done.stderr
 
 
+def test_a_service_of_a_file_ends_with_its_input_where_it_is_told_to(tmp_path):
+    record(tmp_path / "cpu.isoscope", SPIN)
+    words = [ISOSCOPE, "serve", "--end-with-input", "--write-service-info", str(tmp_path / "info"), str(tmp_path / "cpu.isoscope")]
+    service = subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    until((tmp_path / "info").exists, "the service")
+    service.stdin.write(b"what is written there is nothing to it")
+    service.stdin.flush()
+    assert told(json.loads((tmp_path / "info").read_text())["uri"])
+    service.stdin.close()
+    assert service.wait(DEADLINE_S) == 0
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 2 and "standard input is no pipe" in done.stderr, done.stderr
+
+
 def test_a_file_cut_anywhere_opens_or_is_refused_with_a_place(tmp_path):
     file, cut = tmp_path / "cpu.isoscope", tmp_path / "cut.isoscope"
     record(file, SPIN)

@@ -24,6 +24,8 @@ export interface Start {
   words: string[]; // of isoscope
   cwd?: string;
   env?: NodeJS.ProcessEnv;
+  /** It ends with us, also where we are killed: of `serve`, whose standard input is a pipe of ours then. */
+  isOurs?: boolean;
   /** What the program writes. */
   output?(text: string): void;
 }
@@ -32,14 +34,15 @@ export interface Start {
 export const isoscopeCommand = () => process.env.ISOSCOPE_COMMAND || "isoscope";
 
 /** Throws a Problem with what isoscope said. */
-export async function started({ words, cwd, env = {}, output }: Start): Promise<Served> {
+export async function started({ words, cwd, env = {}, isOurs = false, output }: Start): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), "isoscope-"));
   const info = join(folder, "service.json");
   const [word, ...rest] = words;
-  const child = spawn(isoscopeCommand(), [word, "--write-service-info", info, ...rest], {
+  const tied = isOurs ? ["--end-with-input"] : [];
+  const child = spawn(isoscopeCommand(), [word, "--write-service-info", info, ...tied, ...rest], {
     ...(cwd && { cwd }),
     env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [isOurs ? "pipe" : "ignore", "pipe", "pipe"],
     detached: true, // a group of its own: it ends with what it started
   });
   const said = wordsOf(child, output);

@@ -24,7 +24,7 @@ export async function openSource(source: string, events: LiveEvents = {}): Promi
   }
   if (!statSync(source, { throwIfNoEntry: false })?.isFile())
     throw new Problem(`'${source}' is neither the URI of a service nor a file`);
-  const served = await started({ words: ["serve", "--quiet", source.startsWith("-") ? `./${source}` : source] });
+  const served = await started({ words: ["serve", "--quiet", source.startsWith("-") ? `./${source}` : source], isOurs: true });
   return opened(new LiveProfile(served.uri, events), basename(source), served);
 }
 
