@@ -54,7 +54,12 @@ def test_tools_resources_and_prompts_are_offered_with_what_they_take(hot):
     assert 'The source is "hot.isoscope"' in triage and "explain" in triage
 
 
-@pytest.mark.parametrize("asked, spoken", [(LATEST, LATEST), (BEFORE, BEFORE), ("2099-01-01", LATEST)])
+OLDER = ("2025-03-26", "2024-11-05", "2024-10-07")  # which the SDK speaks, too
+
+
+@pytest.mark.parametrize(
+    "asked, spoken", [(one, one) for one in (LATEST, BEFORE, *OLDER)] + [("2099-01-01", LATEST), ("2023-01-01", LATEST)]
+)
 def test_versions_of_the_protocol_are_agreed_on(hot, asked, spoken):
     with Raw(hot) as raw:
         assert raw.initialize(asked)["protocolVersion"] == spoken
