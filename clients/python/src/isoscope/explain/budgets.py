@@ -37,7 +37,7 @@ from ..text import counted, printable, size
 from .chance import effective
 from .cpu import CpuTime, allocated_bytes
 from .facts import Facts
-from .late import counting
+from .late import NO_MARKS, counting
 from .words import Name, Sentence
 
 WITHIN, EXCEEDED, UNKNOWN = "within", "exceeded", "unknown"
@@ -268,7 +268,7 @@ def _of_stalls(budget: Budget, facts: Facts) -> Verdict:
     if facts.stalls is None or facts.loops is None:
         return Verdict(budget, UNKNOWN, limit, "", ("this source tells nothing of stalls",))
     if not any(loop["watched"] for loop in facts.loops["loops"]):
-        return Verdict(budget, UNKNOWN, limit, "", ("no loop was watched",))
+        return Verdict(budget, UNKNOWN, limit, "", (NO_MARKS if facts.is_outside else "no loop was watched",))
     stalls = counting(facts)
     durations = [stall["durationMicros"][0] for stall in stalls]  # what it took for certain
     value = len(stalls) if is_count else sum(durations) if budget.key == "total" else max(durations, default=0)

@@ -25,6 +25,7 @@ from ..stalls import LoopStats, Stall
 from .known_calls import of_nodes
 from .lock_samples import LockWaits, lock_waits
 
+_OUTSIDE = ("perf", "suspend")  # timers of `isoscope attach`
 RUNNING, RUNNABLE = "Running", "Runnable"
 
 # Kinds of samples beside those of time, and by which flags a service has them. A further kind is a further row.
@@ -42,6 +43,7 @@ class Facts:
     stalls: Optional[list[Stall]] = None  # None: not told
     loops: Optional[LoopStats] = None
     has_waits: bool = False  # wall mode: threads that sleep were sampled, too
+    is_outside: bool = False  # all of it was sampled from outside: nothing was put into a program
     limits: Counter[str] = field(default_factory=Counter)  # on sampling: "throttled" and the like, by how often
 
     @property
@@ -108,6 +110,7 @@ def of_service(
     # Of a program that never waited only the mode tells that it was looked for.
     has_waits = profile.waits or flags.get("profile_mode") == "wall"
     facts = Facts(profiles, span_us, stalls, _loops(client, processes), has_waits)
+    facts.is_outside = bool(isolates) and all(one.get("_process", {}).get("timer") in _OUTSIDE for one in isolates)
     for isolate in isolates:
         counters = isolate.get("_process", {}).get("counters", {})
         facts.limits.update({name: int(counters.get(name, 0)) for name in ("lost_throttled", "evicted")})

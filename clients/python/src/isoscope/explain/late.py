@@ -20,6 +20,11 @@ _MAX = 3
 _RANKS = {"stall": 0.5, "hang": 0.8, "dead": 0.9}
 _LEVELS = tuple(_RANKS)
 NOT_THE_PROGRAMS = ("host", "stopped", "starved")
+# A wait that is over between two looks from outside cannot be told from none.
+NO_MARKS = (
+    "a loop's dispatches are counted inside of the program, and nothing was put into this one, which ran already: "
+    "`isoscope run` watches loops"
+)
 
 _NEXT = {
     "busy": "do this work in parts, or in another thread",

@@ -18,7 +18,7 @@ from .chance import Share, share
 from .cpu import BUSY_LEAST, CHURN_LEAST, HOT_LEAST, CpuTime, allocated_bytes, churn, hot
 from .facts import Facts
 from .finding import SAMPLES_LEAST, Finding, percent
-from .late import NOT_THE_PROGRAMS, late
+from .late import NO_MARKS, NOT_THE_PROGRAMS, late
 from .places import is_unnamed
 from .waits import Waits, waits_of
 from .words import Name, Sentence
@@ -104,6 +104,8 @@ def _stalls(facts: Facts) -> Sentence:
     if facts.stalls is None or facts.loops is None:
         return ("stalls: not told by this source",)
     watched = [loop for loop in facts.loops["loops"] if loop["watched"]]
+    if not watched and facts.is_outside:
+        return (f"stalls: not looked for: {NO_MARKS}",)
     if not watched:
         return ("stalls: no thread is an event loop that can be watched",)
     dispatches = sum(loop["dispatches"] for loop in watched)
