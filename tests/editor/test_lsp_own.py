@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import project
+import pytest
 from conftest import recorded
 from lsp_client import CAPABILITIES, Lsp, LspError, table, until
 
@@ -71,3 +74,28 @@ def test_an_editor_that_does_not_listen_is_told_nothing(folder):
         lsp.do("run", {"program": "./hot"})
         until(lambda: lsp.status()["samples"] and not lsp.ask("isoscope/overview")["isLive"], "the end")
         assert not [one for one in lsp.messages if one["method"].startswith("isoscope/")]
+
+
+def test_what_is_shown_is_exported_and_of_a_window_only_that(folder):
+    session = recorded(folder)
+    with Lsp(folder, str(session)) as lsp:
+        until(lambda: lsp.status()["samples"], "samples")
+        assert lsp.do("export", "all.cpuprofile") == str(folder / "all.cpuprofile")
+        lsp.do("window", 0, 0.1)
+        lsp.do("export", str(folder / "part"), "cpuprofile")
+        whole, part = (json.loads((folder / name).read_text()) for name in ("all.cpuprofile", "part"))
+        assert {"spin", "main"} <= {node["callFrame"]["functionName"] for node in whole["nodes"]}
+        assert 0 < len(part["samples"]) < len(whole["samples"])
+        for words, said in (((), "a file to write is expected"), (("x.nonsense",), "nonsense"), (("/nowhere/x.svg",), "/nowhere/x.svg")):
+            with pytest.raises(LspError, match=said):
+                lsp.do("export", *words)
+
+
+def test_nothing_is_exported_of_a_service_that_has_ended(folder):
+    with Lsp(folder) as lsp:
+        with pytest.raises(LspError, match="there is no profile to export"):
+            lsp.do("export", "x.cpuprofile")
+        lsp.do("run", {"program": "./hot"})
+        until(lambda: lsp.status()["samples"] and lsp.status()["link"] != "open", "the end")
+        with pytest.raises(LspError, match="the service has ended.*--keep"):
+            lsp.do("export", "x.cpuprofile")

@@ -1,5 +1,7 @@
 // workspace/executeCommand: what a user may ask for.
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { exported } from "../core/exported";
 import type { Found } from "../core/find";
 import type { Launch } from "../core/open";
 import { Problem } from "../core/problem";
@@ -60,14 +62,28 @@ export const HANDLERS: Record<string, Handler> = {
   [COMMANDS.openPage]: async ({ shown, openPage }, [key]) => {
     const uri = pageOf(shown, optionalText(key, "openPage: a function's key"));
     if (!uri) throw new Problem("there is no profile to show in the page");
-    if (shown.profile?.link.state !== "open")
-      throw new Problem("the service has ended, and its page with it; `isoscope run --keep` keeps both, `-o FILE` leaves a session");
+    mustServe(shown, "and its page with it");
     await openPage(uri);
     return uri;
+  },
+  [COMMANDS.export]: async ({ shown, roots }, [name, format]) => {
+    const words = optionalText(name, "export: a file to write");
+    if (!words) throw new Problem("export: a file to write is expected, such as run.cpuprofile");
+    if (!shown.profile) throw new Problem("there is no profile to export");
+    mustServe(shown, "and nothing can be exported of it");
+    const file = resolve(roots[0] ?? ".", words);
+    const { window_s } = shown;
+    await exported({ base: shown.profile.base, file, format: optionalText(format, "export: a format"), ...(window_s && { window_s }) });
+    return file;
   },
   [COMMANDS.status]: async ({ shown, roots }) => statusOf(shown, roots),
   [COMMANDS.services]: ({ alive }) => alive(),
 };
+
+function mustServe({ profile }: Shown, what: string): void {
+  if (profile?.link.state !== "open")
+    throw new Problem(`the service has ended, ${what}; \`isoscope run --keep\` keeps it, \`-o FILE\` leaves a session`);
+}
 
 function optionalText(value: unknown, wanted: string): string {
   if (value === undefined || value === null) return "";

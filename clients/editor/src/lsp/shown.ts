@@ -35,6 +35,7 @@ export class Shown {
   #stalls = new Map<string, CausedStalls>();
   #stallsVersion = -1;
   #runs = new Map<string, Before>(); // by program: the run before
+  #window_s: [number, number] | null = null; // what the filter has of time
   #chosen: Before | null = null; // that the user wants it compared with
 
   constructor(
@@ -145,6 +146,7 @@ export class Shown {
     this.#opened = opened;
     this.#readVersion = this.#stallsVersion = -1;
     this.filter = {};
+    this.#window_s = null;
     this.events.changed();
     await last?.close();
   }
@@ -163,11 +165,16 @@ export class Shown {
   }
 
   /** Seconds since the first sample; null: all of the time. */
+  get window_s(): [number, number] | null {
+    return this.#window_s;
+  }
+
   setWindow(window_s: [number, number] | null): void {
     const { profile } = this;
     if (!profile) throw new Problem("there is no profile to choose a window of");
     const start_us = profile.answers.extent_us()?.[0] ?? 0;
     const [from, to] = window_s ?? [0, 0];
+    this.#window_s = window_s;
     this.filter = window_s ? { window_us: [start_us + 1e6 * from, start_us + 1e6 * to] } : {};
     this.#readVersion = -1;
     this.events.changed();
