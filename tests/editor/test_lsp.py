@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 
 import project
 import pytest
@@ -206,3 +207,15 @@ def test_lines_move_with_the_text_and_none_is_left_on_a_changed_one(folder):
         until(lambda: lsp.status()["samples"] > 100, "samples")
         again = lsp.lenses(uri)
         assert 1 not in again and total_of(again[project.WARM + 2][0]) > 10
+
+
+def test_the_guide_names_each_method_with_a_test_that_there_is():
+    guide = (ROOT / "docs" / "editors.md").read_text()
+    tests = "".join(file.read_text() for file in Path(__file__).parent.glob("test_*.py"))
+    rows = [line.split("|") for line in guide.split("## Methods, and their tests")[1].split("\n## ")[0].splitlines() if line.startswith("| `")]
+    named = [name for *_, cell, _ in rows for name in re.findall(r"`(\w+)`", cell)]
+    assert len(named) > len(rows) > 10 and not [name for name in named if f"def test_{name}(" not in tests]
+    server = ROOT / "clients" / "editor" / "src" / "lsp"
+    own = re.findall(r'"(isoscope/\w+)"', (server / "own_messages.ts").read_text())
+    commands = re.findall(r'"(isoscope\.\w+)"', (server / "command_names.ts").read_text())
+    assert len(own) == 5 and len(commands) == 10 and not [name for name in own + commands if f"`{name}`" not in guide]

@@ -80,12 +80,14 @@ def test_what_is_shown_is_exported_and_of_a_window_only_that(folder):
     session = recorded(folder)
     with Lsp(folder, str(session)) as lsp:
         until(lambda: lsp.status()["samples"], "samples")
-        assert lsp.do("export", "all.cpuprofile") == str(folder / "all.cpuprofile")
+        assert lsp.do("export", "all.cpuprofile") == [str(folder / "all.cpuprofile")]
         lsp.do("window", 0, 0.1)
         lsp.do("export", str(folder / "part"), "cpuprofile")
         whole, part = (json.loads((folder / name).read_text()) for name in ("all.cpuprofile", "part"))
         assert {"spin", "main"} <= {node["callFrame"]["functionName"] for node in whole["nodes"]}
         assert 0 < len(part["samples"]) < len(whole["samples"])
+        assert lsp.do("export", "other.txt", "folded", "run.isoscope") == [str(folder / "other.txt")]
+        assert "main;hot;spin " in (folder / "other.txt").read_text()
         for words, said in (((), "a file to write is expected"), (("x.nonsense",), "nonsense"), (("/nowhere/x.svg",), "/nowhere/x.svg")):
             with pytest.raises(LspError, match=said):
                 lsp.do("export", *words)

@@ -30,6 +30,10 @@ for (const name of Object.keys(files)) {
 }
 assert.ok(files[`extension/${manifest.main.replace("./", "")}`], "its main file is not in it");
 for (const { icon } of manifest.contributes.viewsContainers.activitybar) assert.ok(files[`extension/${icon}`], icon);
+// It starts programs, so it runs where the files are, and has no part for a window that is a browser alone.
+assert.deepEqual([manifest.extensionKind, manifest.browser], [["workspace"], undefined]);
+assert.equal(manifest.capabilities.virtualWorkspaces.supported, false);
+assert.ok(text("extension.vsixmanifest").includes('Microsoft.VisualStudio.Code.ExtensionKind" Value="workspace"'));
 assert.equal(manifest.dependencies, undefined, "what is bundled is no dependency");
 // Each command that is contributed is somebody's: the server's, or registered here.
 const names = readFileSync(join(client, "../editor/src/lsp/command_names.ts"), "utf8");

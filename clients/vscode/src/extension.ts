@@ -2,6 +2,8 @@
 import { dirname } from "node:path";
 import * as vscode from "vscode";
 import { registerDebugging } from "./launch/debugging";
+import { registerProfileLens } from "./launch/profile_lens";
+import { registerCpuprofile } from "./page/cpuprofile";
 import { registerFileEditors } from "./page/file_editor";
 import { PagePanels } from "./page/panels";
 import { middlewareFor } from "./server/commands";
@@ -25,6 +27,7 @@ export async function activate({ subscriptions, extension }: vscode.ExtensionCon
   subscriptions.push(
     ...[server, pages, starter, new Gutter(server)],
     ...[registerTrees(server), registerDebugging(server), registerFileEditors()],
+    ...[registerProfileLens(), registerCpuprofile(server)],
     registerStatusBar(server, new Map(commands.map(({ command, title }) => [command, title]))),
     vscode.commands.registerCommand("isoscope.openPageOutside", () =>
       pages.outside(async () => vscode.commands.executeCommand("isoscope.openPage")),

@@ -30,7 +30,7 @@ export async function until(condition, what, deadline_ms = DEADLINE_MS) {
   }
 }
 
-function ended(child) {
+export function ended(child) {
   return new Promise((resolve) => (child.exitCode === null && child.signalCode === null ? child.once("exit", resolve) : resolve()));
 }
 
@@ -40,12 +40,13 @@ function writeSettings(folder, settings) {
 }
 
 /** program: code-server's entry. home: a folder for all that it writes. settings: the user's; machine: of where it runs. */
-export async function startServer({ program, home, vsix, settings, machine }) {
+export async function startServer({ program, home, vsixes, settings, machine }) {
   const folders = ["--user-data-dir", join(home, "data"), "--extensions-dir", join(home, "extensions")];
   const options = { env: { ...process.env, HOME: home, EXTENSIONS_GALLERY: "{}" }, stdio: ["ignore", "pipe", "pipe"] };
   writeSettings(join(home, "data/User"), settings);
   writeSettings(join(home, "data/Machine"), machine);
-  const installs = spawn(process.execPath, [program, ...folders, "--install-extension", vsix], options);
+  const extensions = vsixes.flatMap((vsix) => ["--install-extension", vsix]);
+  const installs = spawn(process.execPath, [program, ...folders, ...extensions], options);
   let said = "";
   for (const stream of [installs.stdout, installs.stderr]) stream.on("data", (text) => (said += text));
   await ended(installs);
@@ -105,8 +106,44 @@ class Workbench {
     }, `the command ${title}`);
   }
 
-  async choose(row) {
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: row }).first().click();
+  async choose(row, picture = "") {
+    const found = this.page.locator(".quick-input-list .monaco-list-row", { hasText: row }).first();
+    await found.waitFor();
+    if (picture) await this.picture(picture);
+    await found.click();
+  }
+
+  /** Into the box that asks; without a text, what stands there. */
+  async answer(text) {
+    const box = this.page.locator(".quick-input-widget:visible input[type=text]").first();
+    await box.waitFor();
+    if (text !== undefined) await box.fill(text);
+    await box.press("Enter");
+  }
+
+  /** What the box has to say, and what stands in it. */
+  question = () => this.page.locator(".quick-input-widget:visible").first().innerText();
+  value = () => this.page.locator(".quick-input-widget:visible input[type=text]").first().inputValue();
+
+  /** As the status bar has them; -1: it tells of none. */
+  async samples() {
+    const found = /([\d,]+) samples?/.exec(await this.statusBarText());
+    return found ? Number(found[1].replaceAll(",", "")) : -1;
+  }
+
+  /** The first lens with a text, or a later one. */
+  async clickLens(text, at = 0) {
+    await this.page.locator(".codelens-decoration a", { hasText: text }).nth(at).click();
+  }
+
+  /** An entry in the menu of a row. */
+  async menuOf(row, entry, picture) {
+    const { page } = this;
+    await page.locator(".monaco-list-row", { hasText: row }).first().click({ button: "right" });
+    const item = page.locator(".monaco-menu .action-item", { hasText: entry }).first();
+    await item.waitFor();
+    await this.picture(picture);
+    await item.click();
   }
 
   /** Titles of lenses that are in sight, from above. */

@@ -7,7 +7,7 @@ export const COMMANDS = {
   compare: "isoscope.compare", // a session or a service; nothing: the run before
   clear: "isoscope.clear", // forgets all samples
   openPage: "isoscope.openPage", // the page, of a function's key
-  export: "isoscope.export", // a file to write, and a format of `isoscope export`; without that, what the file's name ends with
+  export: "isoscope.export", // a file to write; a format of `isoscope export`, or nothing: what its name ends with; a profile's file, or nothing: what is shown
   status: "isoscope.status", // what is shown, in words
   services: "isoscope.services", // those that run
 } as const;

@@ -66,15 +66,16 @@ export const HANDLERS: Record<string, Handler> = {
     await openPage(uri);
     return uri;
   },
-  [COMMANDS.export]: async ({ shown, roots }, [name, format]) => {
+  [COMMANDS.export]: async ({ shown, roots }, [name, form, other]) => {
+    const here = (path: string) => resolve(roots[0] ?? ".", path);
     const words = optionalText(name, "export: a file to write");
     if (!words) throw new Problem("export: a file to write is expected, such as run.cpuprofile");
+    const target = { file: here(words), format: optionalText(form, "export: a format") };
+    const file = optionalText(other, "export: a profile's file");
+    if (file) return exported({ source: here(file), ...target });
     if (!shown.profile) throw new Problem("there is no profile to export");
     mustServe(shown, "and nothing can be exported of it");
-    const file = resolve(roots[0] ?? ".", words);
-    const { window_s } = shown;
-    await exported({ base: shown.profile.base, file, format: optionalText(format, "export: a format"), ...(window_s && { window_s }) });
-    return file;
+    return exported({ source: shown.profile.base, ...target, ...(shown.window_s && { window_s: shown.window_s }) });
   },
   [COMMANDS.status]: async ({ shown, roots }) => statusOf(shown, roots),
   [COMMANDS.services]: ({ alive }) => alive(),

@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import { statusLines, statusWords } from "../model/words";
 import type { LanguageServer } from "../server/language_server";
 
-const MENU = ["openPage", "run", "attach", "stop", "compare", "window", "clear", "openPageOutside", "status"];
+const MENU = ["openPage", "run", "attach", "stop", "compare", "window", "clear", "exportCpuprofile", "openPageOutside", "status"];
 
 export function registerStatusBar(server: LanguageServer, titles: ReadonlyMap<string, string>): vscode.Disposable {
   const item = vscode.window.createStatusBarItem("isoscope.status", vscode.StatusBarAlignment.Left, 10);
