@@ -435,6 +435,43 @@ def test_speedscope_comes_back_with_files_and_libraries():
     assert any(file and library for _, file, _, library in places(back))
 
 
+def test_a_cpuprofile_comes_back_with_its_cpu_time_files_and_libraries():
+    profile = one_thread(42)
+    back = formats.parse(written("cpuprofile", profile))
+    assert {name: (own, total) for name, (_, _, own, total) in totals(back).items()} == {
+        name: (own, total) for name, (_, _, own, total) in totals(profile).items()
+    }
+
+    def places(of):
+        return {(f.function.name, f.function.file, f.function.line if f.function.file else 0) for f in of.frames}
+
+    assert {place for place in places(back)} <= places(profile)
+    assert not formats.is_for_page(back) and formats.is_for_page(profile)
+
+
+def test_a_cpuprofile_of_v8_has_times_until_the_next_sample_and_none_of_idle():
+    def node(number, name, line=-1, url="", **more):
+        return {"id": number, "callFrame": {"functionName": name, "url": url, "lineNumber": line}, **more}
+
+    nodes = [node(1, "(root)", children=[2, 3]), node(2, "(idle)"), node(3, "", 4, "file:///a%20b.js"),
+             node(4, "inner", 9, "node:internal/x", parent=3)]  # fmt: skip
+    # The third came before the second: V8 is known to.
+    value = {"nodes": nodes, "samples": [3, 2, 4, 4], "timeDeltas": [100, 500, -200, 700], "startTime": 1000, "endTime": 2300}
+    back = formats.parse(json.dumps(value).encode())
+    assert totals(back) == {"(anonymous)": (1, 3, 300, 700), "inner": (2, 2, 400, 400)}
+    assert sorted(back.times_us) == [1400, 1600, 2300]
+    functions = {f.function.name: (f.function.file, f.function.line) for f in back.frames}
+    assert functions == {"(anonymous)": ("/a b.js", 5), "inner": ("node:internal/x", 10)}
+
+
+def test_a_cpuprofile_that_goes_in_circles_is_told():
+    frame = {"functionName": "f"}
+    nodes = [{"id": 1, "callFrame": frame, "children": [2]}, {"id": 2, "callFrame": frame, "children": [1]}]
+    value = {"nodes": nodes, "samples": [1], "timeDeltas": [0], "startTime": 0, "endTime": 5}
+    with pytest.raises(BadFile, match="invalid .cpuprofile.*its own caller"):
+        formats.parse(json.dumps(value).encode())
+
+
 def test_folded_stacks_are_read_back():
     back = formats.parse(written("folded"))
     times = {name: (own, total) for name, (_, _, own, total) in totals(synthetic()).items()}
@@ -518,7 +555,7 @@ def test_half_a_pprof_that_is_not_zipped_is_told():
     ("content", "says"),
     [
         (b"", "empty"),
-        (b"main;walk three\n", "unrecognized text format.*reads sessions, speedscope, pprof, CpuSamples and folded"),
+        (b"main;walk three\n", "unrecognized text format.*reads sessions, speedscope, pprof, .cpuprofile, CpuSamples and folded"),
         (b"{}", "unrecognized JSON format"),
         (b"[1, 2]", "without a profile"),
         (b"{" * 3 + b"]", "invalid JSON"),
@@ -526,7 +563,9 @@ def test_half_a_pprof_that_is_not_zipped_is_told():
         (b"\x1f\x8bnonsense", "damaged"),
         (b"<svg/>", "HTML page or SVG picture; isoscope reads"),
         (b'{"meta": {}, "threads": []}', "Firefox.*writes but does not read"),
-        (b'{"nodes": [], "timeDeltas": []}', "cpuprofile.*writes but does not read"),
+        (b'{"nodes": [], "timeDeltas": []}', "invalid .cpuprofile.*samples"),
+        (b'{"nodes": [], "timeDeltas": [1], "samples": [], "startTime": 0, "endTime": 1}', "0 samples, 1 timeDeltas"),
+        (b'{"nodes": [], "timeDeltas": [1], "samples": [7], "startTime": 0, "endTime": 1}', "invalid .cpuprofile.*7"),
         (b'{"devToolsSnapshot": true}', "DevTools snapshot.*writes but does not read"),
         (b'{"shared": {}, "profiles": []}', "invalid speedscope file.*frames"),
         (b'{"type": "CpuSamples"}', "invalid CpuSamples file.*samples"),

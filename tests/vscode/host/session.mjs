@@ -39,7 +39,7 @@ function makeProject() {
     { ...{ type: "lldb", request: "launch", name: "checks", program: "${workspaceFolder}/checks" }, preLaunchTask: "build" },
   ];
   const command = "test -e hot || c++ -g -O1 -o hot hot.cpp; test -e checks || c++ -g -O1 -o checks checks.cpp";
-  const build = { label: "build", type: "shell", command, problemMatcher: [] };
+  const build = { label: "build", type: "shell", command, problemMatcher: [], presentation: { reveal: "silent" } };
   writeFileSync(join(folder, ".vscode/launch.json"), JSON.stringify({ version: "0.2.0", configurations }));
   writeFileSync(join(folder, ".vscode/tasks.json"), JSON.stringify({ version: "2.0.0", tasks: [build] }));
 }
@@ -219,6 +219,11 @@ async function files(workbench) {
   const viewer = await workbench.frameWith("body:has-text('spin'):not(:has(#page)):not(.monaco-workbench):not(:has(.monaco-workbench))");
   say(`VS Code's own viewer: ${(await viewer.locator("body").innerText()).replace(/\s+/g, " ").slice(0, 100)}`);
   await workbench.picture(join(pictures, "vscode-cpuprofile.png"));
+  await workbench.command("View: Reopen Editor With...");
+  await workbench.choose("isoscope");
+  const ours = await workbench.frameWith('#page:has-text("file.cpuprofile")');
+  await until(async () => /spin/.test(await ours.locator("#page").innerText()), "the same functions in the page");
+  await workbench.picture(join(pictures, "vscode-cpuprofile-page.png"));
 }
 
 async function session(workbench) {

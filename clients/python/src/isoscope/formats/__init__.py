@@ -21,7 +21,7 @@ from ..profile import Profile
 from . import cpu_samples, cpuprofile, devtools, firefox, folded, one_page, parquet, perf, pprof
 from . import speedscope, spreadsheet, svg
 from .common import MICROS, SAMPLES, by_thread
-from .recognise import open, parse
+from .recognise import is_for_page, open, parse
 from .told import devtools_performance, perfetto, trace_event
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "SAMPLES",
     "Format",
     "check_place",
+    "is_for_page",
     "open",
     "parse",
     "save",

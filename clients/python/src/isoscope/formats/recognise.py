@@ -17,11 +17,11 @@ from typing import Any, Callable, Mapping, NamedTuple
 
 from ..errors import BadFile
 from ..profile import Profile
-from . import cpu_samples, folded, pprof_read, session, speedscope
+from . import cpu_samples, cpuprofile, folded, pprof_read, session, speedscope
 
 _GZIP = b"\x1f\x8b"
 _SIZE_MAX = 2 << 30  # unzipped: what is small as a file need not be so in memory
-_ADVICE = "isoscope reads sessions, speedscope, pprof, CpuSamples and folded stacks"
+_ADVICE = "isoscope reads sessions, speedscope, pprof, .cpuprofile, CpuSamples and folded stacks"
 
 
 class Reader(NamedTuple):
@@ -35,16 +35,21 @@ class Reader(NamedTuple):
 # A further format is a further row.
 READERS = (
     Reader("speedscope", lambda v: "shared" in v and "profiles" in v, speedscope.read),
+    Reader(cpuprofile.FORM, cpuprofile.knows, cpuprofile.read),
     Reader("CpuSamples", lambda v: v.get("type") == "CpuSamples", cpu_samples.read),
 )
 
 # What is written only, to say so.
 _KNOWN: tuple[tuple[str, Callable[[Mapping[str, Any]], bool]], ...] = (
     ("a Firefox Profiler file", lambda v: "meta" in v and "threads" in v),
-    ("a .cpuprofile", lambda v: "nodes" in v and "timeDeltas" in v),
     ("a DevTools snapshot", lambda v: "devToolsSnapshot" in v),
     ("a trace of events", lambda v: "traceEvents" in v),
 )
+
+
+def is_for_page(profile: Profile) -> bool:
+    """The browser page reads the file that it is of, as it is."""
+    return profile.meta.get("form") != cpuprofile.FORM
 
 
 def open(path: Path) -> Profile:

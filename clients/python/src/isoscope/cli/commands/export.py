@@ -35,7 +35,7 @@ class _AnyOf(tuple[str, ...]):
 
 def add(commands: Any) -> None:
     listed = "\n".join(f"  {name:<12} {form.summary}" for name, form in formats.FORMATS.items())
-    reads = "SOURCE can be a session, speedscope, pprof, cpusamples or folded file."
+    reads = "SOURCE can be a session, speedscope, pprof, cpuprofile, cpusamples or folded file."
     parser = options.add_command(
         commands,
         "export",
@@ -130,7 +130,7 @@ def _save(args: argparse.Namespace, name: str) -> int:
         source.profile.meta.setdefault("program", source.name)
     if whole and args.source and not is_uri(args.source):
         whole.read(Path(args.source))
-    held = whole.content if whole else b""
+    held = whole.content if whole and formats.is_for_page(source.profile) else b""
     weight = args.weight or ""
     if args.output == "-":
         formats.write(source.profile, name, sys.stdout.buffer, weight=weight, held=held)

@@ -51,8 +51,8 @@ def run(args: argparse.Namespace) -> int:
     check(args)
     if args.command is None and is_uri(args.source):
         return _of_service(args)
-    if args.command is None and not is_filtered(args):
-        file_profile(args)  # what cannot be read is told here, not in the page
+    # What cannot be read is told here, not in the page.
+    if args.command is None and not is_filtered(args) and formats.is_for_page(file_profile(args)):
         name, content, status = os.path.basename(args.source), Path(args.source).read_bytes(), DONE
     else:
         source = read(args)

@@ -1,7 +1,7 @@
 // A profile as a .cpuprofile, which VS Code's own viewer shows.
 import { basename, dirname, join } from "node:path";
 import * as vscode from "vscode";
-import type { LanguageServer } from "../server/language_server";
+import type { LanguageServer } from "./language_server";
 
 const FORMAT = "cpuprofile";
 
