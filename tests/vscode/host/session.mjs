@@ -142,7 +142,6 @@ async function tests(workbench) {
   await workbench.choose("checks");
   const second = await until(async () => (/Sums_Divides/.test(await functions()) ? await functions() : null), "the second test's function");
   assert.ok(!/Sums_Up/.test(second), second);
-  await workbench.view("Explorer");
 }
 
 /** A service that runs is attached to, a window chosen, what it is compared with, its samples cleared. */
@@ -175,7 +174,7 @@ async function attached(workbench) {
 
     await workbench.command("isoscope: Compare with");
     await workbench.choose("A file");
-    await workbench.answer(join(folder, "before.isoscope"));
+    await workbench.answerFile(join(folder, "before.isoscope"));
     await until(async () => (await workbench.lenses()).some((text) => text.includes("▲")), "the trend against a session");
     const lens = (await workbench.lenses()).find((text) => text.includes("▲"));
     say(`compare: ${lens}`);
@@ -196,7 +195,6 @@ async function files(workbench) {
   recorded("file.isoscope", "60");
   for (const name of ["file.pb.gz", "file.pprof"])
     execFileSync(isoscope, ["export", "-o", name, "pprof", "file.isoscope"], { cwd: folder });
-  await workbench.view("Explorer");
   for (const name of ["file.isoscope", "file.pprof", "file.pb.gz"]) {
     await workbench.open(name);
     if (name.endsWith(".gz")) {
@@ -210,7 +208,7 @@ async function files(workbench) {
   }
   await workbench.command("isoscope: Attach to a Service");
   await workbench.choose("A file");
-  await workbench.answer(join(folder, "file.isoscope"));
+  await workbench.answerFile(join(folder, "file.isoscope"));
   await until(async () => (await workbench.samples()) > 0, "samples of the session");
   await workbench.command("isoscope: Export .cpuprofile");
   await until(async () => (await workbench.value()).endsWith("/project/file.cpuprofile"), "the name of the file");

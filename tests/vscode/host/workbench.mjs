@@ -89,6 +89,7 @@ class Workbench {
 
   /** By the explorer, and to stay: to search for it takes a program that npm does not bring. */
   async open(file) {
+    await this.view("Explorer");
     await this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: new RegExp(`^${file.replaceAll(".", "\\.")}$`) }).dblclick();
     await this.page.locator(".tab.active", { hasText: file }).waitFor();
   }
@@ -119,6 +120,15 @@ class Workbench {
     await box.waitFor();
     if (text !== undefined) await box.fill(text);
     await box.press("Enter");
+  }
+
+  /** Into the box that asks for a file: it writes its folder there itself, once it has read that. */
+  async answerFile(path) {
+    await until(async () => (await this.value().catch(() => "")).startsWith("/"), "the box's folder");
+    await until(async () => {
+      await this.answer(path);
+      return this.page.locator(".quick-input-widget:visible").waitFor({ state: "hidden", timeout: LIST_MS }).then(() => true, () => false);
+    }, `${path} is taken`);
   }
 
   /** What the box has to say, and what stands in it. */
