@@ -122,6 +122,19 @@ def test_a_program_linked_by_find_package_runs(installed, tmp_path):
     assert output_of(installed.command, "run", consumer) == "sampled, copies: 1\n"
 
 
+def test_a_project_that_fetches_the_sources_builds_the_library_alone(install, tmp_path):
+    """FetchContent: nothing but libc is asked for, and nothing of ours gets into its install."""
+    output_of("cmake", "-S", CONSUMER / "fetched", "-B", tmp_path, "-G", "Ninja", f"-DISOSCOPE_SOURCES={ROOT}")
+    output_of("cmake", "--build", tmp_path, timeout=600)
+    assert not list(tmp_path.rglob("bin/isoscope"))
+    consumer = tmp_path / "consumer"
+    assert output_of(consumer) == "alone, copies: 1\n"
+    assert output_of(install("local").command, "run", consumer) == "sampled, copies: 1\n"
+    output_of("cmake", "--install", tmp_path, env=environment(DESTDIR=str(tmp_path / "put")))
+    put = {path.name for path in (tmp_path / "put").rglob("*") if path.is_file()}
+    assert {"consumer", "libisoscope.so.0.1.0"} <= put
+
+
 def test_two_installs_are_one_library_in_a_process(install, tmp_path):
     """One was linked, another one's command preloads."""
     linked, other = install("local"), install("lib64")
@@ -211,6 +224,13 @@ def test_a_command_without_its_parts_says_where_they_belong(install):
 
 
 def test_all_parts_have_one_version():
+    """CMakeLists.txt's; ./dev generate carries it to the others."""
     version = re.search(r"project\(isoscope VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())
-    client = re.search(r'^version = "(.+)"', (ROOT / "clients/python/pyproject.toml").read_text(), re.M)
-    assert version and client and version[1] == client[1]
+    assert version
+    for file, pattern in (("python/pyproject.toml", r'^version = "(.+)"'),
+                          ("python/src/isoscope/__init__.py", r'^__version__ = "(.+)"'),
+                          *((f"{client}/package.json", r'"version": "(.+)"') for client in ("web", "editor", "vscode"))):
+        found = re.search(pattern, (ROOT / "clients" / file).read_text(), re.M)
+        assert found and found[1] == version[1], file
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert newest and newest[1] == version[1]
