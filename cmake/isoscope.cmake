@@ -5,6 +5,11 @@ if(ISOSCOPE_SERVICE OR ISOSCOPE_TESTS) # the library alone needs libc only
 endif()
 find_package(Threads REQUIRED)
 
+# For ./dev package: the command then runs where a distribution has other versions of these libraries.
+if(ISOSCOPE_STATIC)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
+endif()
+
 add_library(isoscope_flags INTERFACE)
 target_compile_definitions(isoscope_flags INTERFACE _GNU_SOURCE ISOSCOPE_VERSION="${PROJECT_VERSION}")
 target_compile_options(isoscope_flags INTERFACE -Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes)

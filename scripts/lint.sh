@@ -7,7 +7,7 @@ lint() {
     local c_files
     mapfile -t c_files < <(git ls-files --cached --others --exclude-standard '*.c' '*.h')
     clang-format --dry-run -Werror "${c_files[@]}"
-    shellcheck -x -a dev .ci/run tests/fuzz/run tests/fuzz/make_corpus tests/vscode/host/make_code_server
+    shellcheck -x -a dev .ci/run tests/fuzz/run tests/fuzz/make_corpus tests/vscode/host/make_code_server packaging/try_packages tests/abi/dump
     (cd clients/python && mypy --no-error-summary)
     (cd schemas && mypy --no-error-summary --strict generate.py)
     if has_node; then

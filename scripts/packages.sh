@@ -4,7 +4,7 @@
 # The command itself: what ./dev run installs is what a newcomer waits for.
 run_packages=(gcc libc6-dev cmake ninja-build pkgconf
     libjansson-dev libdw-dev libelf-dev libiberty-dev zlib1g-dev libzstd-dev liblzma-dev libcapstone-dev libunwind-dev libcurl4-openssl-dev
-    python3 python3-websocket python3-zstandard libc6-dbg) # the last: names for what libc does
+    python3 python3-websocket python3-zstandard python3-markdown-it libc6-dbg) # the last: names for what libc does
 build_packages=("${run_packages[@]}" build-essential git libcmocka-dev
     python3-websockets python3-pytest python3-fastjsonschema)
 # The second compiler, the programs that tests/live samples, aarch64 in an emulator, a browser for the page.
@@ -24,4 +24,7 @@ collectors_packages=(python3-pip)
 editor_packages=(neovim emacs-nox elpa-eglot g++)
 vscode_packages=(chromium g++ make python3) # and node, as node.sh has it
 engine_packages=(python3-venv protobuf-compiler iproute2)
+# ./dev package: Debian packages, the Python wheel, a tarball.
+package_packages=(build-essential debhelper dh-python fakeroot lintian pybuild-plugin-pyproject python3-build python3-setuptools python3-wheel twine binutils xz-utils)
+abi_packages=(abigail-tools)
 lint_packages=(clang-format shellcheck mypy)

@@ -68,6 +68,7 @@ static const struct command python_commands[] = {
     { "replay", NULL, "replay a transcript to a service, or in a service's place" },
     { "overhead", NULL, "measure the overhead of sampling on a command" },
     { "completion", NULL, "print a shell's completions for isoscope" },
+    { "docs", NULL, "open the documentation in a browser" },
 };
 
 static const char usage[] = "Usage: isoscope COMMAND [OPTIONS]\n\n"

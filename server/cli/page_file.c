@@ -12,8 +12,10 @@ int page_file_command(int argc, char **argv, const struct inherited *inherited)
 
     (void)inherited;
     if (!file) {
-        log_line("page-file: expected one of the page's files: index.html, app.css, app.js, "
-                 "chunk.js, later.js, one_page.html");
+        log_line(
+            "page-file: expected one of the page's files: index.html, app.css, app.js, "
+            "chunk.js, later.js, one_page.html; or of the documentation's (docs/files.txt lists "
+            "them), which a build without python3-markdown-it has not");
         return STATUS_USAGE;
     }
     if (fwrite(file->gzip, 1, file->size, stdout) != file->size || fflush(stdout) != 0) {

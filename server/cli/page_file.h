@@ -1,7 +1,8 @@
 /*
- * page_file.h - the word `isoscope page-file NAME`: a file of the browser page, as gzip.
+ * page_file.h - the word `isoscope page-file NAME`: a file of the browser page or of the documentation, as gzip.
  *
- * It is for the Python commands, and in no list: `isoscope view` serves the page without a service.
+ * It is for the Python commands, and in no list: `isoscope view` serves the page without a service,
+ * `isoscope docs` opens the documentation.
  */
 #ifndef ISOSCOPE_PAGE_FILE_H
 #define ISOSCOPE_PAGE_FILE_H

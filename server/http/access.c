@@ -125,6 +125,10 @@ enum access_path access_path(const char *path, const char *token, char method[AC
         copy_method(method, rest + 1, strlen(rest + 1));
         return ACCESS_PULL;
     }
+    if (is_below(rest, "/docs")) {
+        copy_method(method, rest + 1, strlen(rest + 1));
+        return ACCESS_DOCS;
+    }
     copy_method(method, rest + 1, strcspn(rest + 1, "/"));
     return ACCESS_METHOD;
 }

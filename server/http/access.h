@@ -49,6 +49,7 @@ enum access_path {
     ACCESS_OPENRPC,  /* "/TOKEN=/openrpc.json" */
     ACCESS_METRICS,  /* "/TOKEN=/metrics" */
     ACCESS_PULL,     /* "/TOKEN=/debug/pprof/...", "/TOKEN=/pprof/..." */
+    ACCESS_DOCS,     /* "/TOKEN=/docs/...", and without its slash */
     ACCESS_METHOD,   /* "/TOKEN=/getVM", whether there is such a method or not */
 };
 
@@ -56,8 +57,8 @@ enum { ACCESS_METHOD_BYTES = 128 };
 
 /*
  * path: percent-decoded, without the query. token: "" when none is asked for. method: filled for
- * ACCESS_METHOD, whose further segments mean nothing, as in the VM; and for ACCESS_PULL, with all
- * segments: "debug/pprof/heap".
+ * ACCESS_METHOD, whose further segments mean nothing, as in the VM; and for ACCESS_PULL and
+ * ACCESS_DOCS, with all segments: "debug/pprof/heap", "docs/stalls.html".
  */
 enum access_path access_path(const char *path, const char *token, char method[ACCESS_METHOD_BYTES]);
 

@@ -196,6 +196,22 @@ static void decide_pull(struct http_outcome *out, struct http_request *request)
         decide_call(out, request, HTTP_PULL);
 }
 
+static void decide_docs(struct http_outcome *out, const struct http_request *request)
+{
+    const struct page_file *file = page_find(out->method);
+
+    if (file)
+        page_answer(&out->answer, file, request);
+    else if (!page_find("docs/"))
+        answer(
+            out, "404 Not Found", "",
+            "this isoscope was built without its documentation: python3-markdown-it was missing");
+    else if (!strcmp(out->method, "docs"))
+        send_elsewhere(out, "docs/", "");
+    else
+        answer(out, "404 Not Found", "", "the documentation has no such page; docs/ lists them");
+}
+
 static void decide_get(struct http_outcome *out, struct http_request *request,
                        const struct http_site *site, enum access_path path)
 {
@@ -214,6 +230,8 @@ static void decide_get(struct http_outcome *out, struct http_request *request,
         decide_metrics(out, request);
     else if (path == ACCESS_PULL)
         decide_pull(out, request);
+    else if (path == ACCESS_DOCS)
+        decide_docs(out, request);
     else if (file) /* a file of the page: no method has a dot in its name's end */
         page_answer(&out->answer, file, request);
     else

@@ -14,12 +14,22 @@
     "connect-src 'self'; worker-src 'self'; img-src data: blob:; base-uri 'none'; "                \
     "form-action 'none'; frame-ancestors 'self'\r\n"
 
-const struct page_file *page_find(const char *name)
+static const struct page_file *find_in(const struct page_file *file, const char *name)
 {
-    for (const struct page_file *file = page_files; file->name; file++)
+    for (; file->name; file++)
         if (!strcmp(file->name, name))
             return file;
     return NULL;
+}
+
+const struct page_file *page_find(const char *name)
+{
+    static const char docs[] = "docs/";
+
+    if (strncmp(name, docs, sizeof(docs) - 1) != 0)
+        return find_in(page_files, name);
+    name += sizeof(docs) - 1;
+    return find_in(docs_files, name[0] ? name : "index.html");
 }
 
 static bool field_holds(const struct http_request *request, const char *name, const char *word)

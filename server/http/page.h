@@ -1,5 +1,5 @@
 /*
- * page.h - the browser page that is built into the service (clients/web).
+ * page.h - the browser page that is built into the service (clients/web), and the documentation (docs/site).
  *
  * Its files are kept as gzip and sent so; a client that does not take gzip is told. Browsers ask
  * each time whether theirs is still good (ETag): the page is as new as the service.
@@ -25,7 +25,10 @@ struct page_file {
 /* Made by cmake/page_files.cmake. The last one has no name. */
 extern const struct page_file page_files[];
 
-/* NULL: there is no such file. */
+/* Made by docs/site/build.py, of the same form: below "docs/". Empty where the build had no python3-markdown-it. */
+extern const struct page_file docs_files[];
+
+/* "app.js", or "docs/stalls.html" ("docs/": the first of them). NULL: there is no such file. */
 const struct page_file *page_find(const char *name);
 
 /* The page itself when this request is a browser's, which asks for text/html; else NULL. */

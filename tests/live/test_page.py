@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import http.client
+import os
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
-from harness import service_of
+from harness import ISOSCOPE, service_of
 
 BROWSER = {"Accept": "text/html,*/*;q=0.8", "Accept-Encoding": "gzip, deflate, br"}
 
@@ -90,3 +93,52 @@ def test_its_files_need_the_token_too(service):
     connection.request("GET", "/app.js", headers=BROWSER)
     assert connection.getresponse().status == 403
     connection.close()
+
+
+def has_documentation() -> None:
+    if subprocess.run([ISOSCOPE, "page-file", "docs/files.txt"], capture_output=True).returncode:
+        pytest.skip("needs a build with python3-markdown-it: isoscope has no documentation in it")
+
+
+def test_the_documentation_is_below_the_page(service):
+    has_documentation()
+    response, _ = get(service, "docs")
+    assert response.status == 302 and response.headers["Location"] == "docs/"
+    response, body = get(service, "docs/")
+    assert response.status == 200 and b'href="stalls.html"' in gzip.decompress(body)
+    assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+    response, body = get(service, "docs/files.txt")
+    for name in gzip.decompress(body).decode().split():
+        response, body = get(service, f"docs/{name}")
+        assert response.status == 200 and gzip.decompress(body), name
+    response, body = get(service, "docs/nothing.html")
+    assert response.status == 404 and b"docs/ lists them" in body
+
+
+def test_the_documentation_asks_for_the_token(service):
+    host, port, _ = place(service)
+    connection = http.client.HTTPConnection(host, port, timeout=30)
+    connection.request("GET", "/docs/", headers=BROWSER)
+    assert connection.getresponse().status == 403
+    connection.close()
+
+
+def test_the_command_writes_the_documentation_and_names_its_page(tmp_path):
+    has_documentation()
+
+    def said(*words: str, status: int = 0) -> str:
+        done = subprocess.run([ISOSCOPE, "docs", *words], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "DISPLAY": "", "BROWSER": "",
+                                   "WAYLAND_DISPLAY": ""})
+        assert done.returncode == status, done.stderr
+        return done.stdout + done.stderr
+
+    assert "stalls" in said("--list").split()
+    address = said("stalls").split()[-1]
+    assert address.startswith("file:///") and address.endswith("/stalls.html")
+    assert "<h1" in Path(address.removeprefix("file://")).read_text()
+    said("--write", str(tmp_path / "here"))
+    assert (tmp_path / "here/index.html").exists() and (tmp_path / "here/site.css").exists()
+    assert "there is no page 'stalks'" in said("stalks", status=2)
+    (tmp_path / "file").touch()
+    assert "--write FOLDER takes another place" in said("--write", str(tmp_path / "file/x"), status=1)

@@ -26,5 +26,5 @@ def page_file(name: str) -> bytes:
     """As gzip."""
     done = subprocess.run([isoscope(), "page-file", name], capture_output=True)
     if done.returncode:
-        raise IsoscopeError(f"cannot read the browser page: {done.stderr.decode(errors='replace').strip()}")
+        raise IsoscopeError(f"cannot read {name}: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout

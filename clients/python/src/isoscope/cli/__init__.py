@@ -17,7 +17,7 @@ from typing import Any, Mapping, NoReturn, Optional, Sequence
 from ..errors import IsoscopeError
 from ..text import printable
 from . import mistakes
-from .commands import completion, diff, disassemble, dump, explain, export, hot, locks, overhead, replay
+from .commands import completion, diff, disassemble, docs, dump, explain, export, hot, locks, overhead, replay
 from .commands import save, stalls, stats, table, timeline, top, transcript, tree, view, watch
 from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
@@ -45,6 +45,7 @@ COMMANDS = {
     "replay": replay.add,
     "overhead": overhead.add,
     "completion": completion.add,
+    "docs": docs.add,
 }
 
 

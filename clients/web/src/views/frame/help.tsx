@@ -26,6 +26,13 @@ export function Help() {
         are too near to be told apart are zoomed to. Back and Forward undo and redo. A percentage with ~
         is of fewer than 30 samples.
       </p>
+      {location.protocol !== "file:" && (
+        <p>
+          <a href="docs/" target="_blank">
+            Documentation
+          </a>
+        </p>
+      )}
     </Sheet>
   );
 }

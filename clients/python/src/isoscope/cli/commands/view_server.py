@@ -2,6 +2,7 @@
 
     GET /TOKEN=/          the page (from `isoscope page-file`), with the profile's name in it
     GET /TOKEN=/profile   the profile's bytes
+    GET /TOKEN=/docs/     the documentation, which the page's help names; also of `isoscope page-file`
 
 Requests must have the token, and name this server as their host: a page of another name that
 resolves to this machine gets nothing.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import gzip
 import html
 import http.server
+import re
 import secrets
 import threading
 from types import TracebackType
@@ -25,6 +27,7 @@ _PAGES = ("index.html", "one_page.html")
 _TYPES = {
     **dict.fromkeys(_PAGES, "text/html"), "app.css": "text/css", **dict.fromkeys(_SCRIPTS, "text/javascript"),
 }  # fmt: skip
+_DOCS = {".html": "text/html", ".css": "text/css", ".txt": "text/plain"}
 _POLICY = (  # as server/http/page.c has it
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'; "
     "img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -74,6 +77,18 @@ class ViewServer:
         threading.Thread(target=self._server.shutdown, daemon=True).start()
 
 
+def _docs(name: str) -> Optional[tuple[str, bytes]]:
+    """Read when it is asked for: most never look."""
+    file = re.fullmatch(r"docs/(\w+(\.html|\.css|\.txt))?", name)
+    if not file:
+        return None
+    try:
+        content = page_file(name)
+    except IsoscopeError:
+        return None  # no such page, or built without
+    return f"{_DOCS[file[2] or '.html']}; charset=utf-8", gzip.decompress(content)
+
+
 class _Handler(http.server.BaseHTTPRequestHandler):
     files: dict[str, tuple[str, bytes]] = {}
     token = ""
@@ -83,7 +98,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         prefix = f"/{self.token}=/"
         path = self.path.partition("?")[0]
-        found = self.files.get(path[len(prefix) :]) if path.startswith(prefix) else None
+        name = path[len(prefix) :]
+        found = (self.files.get(name) or _docs(name)) if path.startswith(prefix) else None
         if found is None or self.headers.get("Host") != f"127.0.0.1:{self.port}":
             self.send_error(403 if not path.startswith(prefix) else 404)
             return
