@@ -105,7 +105,7 @@ static SIGNAL_SAFE bool move_to_new_feed(int *memfd)
     left = old;
     threads_enter_feed(&sampler.threads);
     modules_forget_tables(&sampler.modules, &sampler.writer);
-    shared_tables_open(&sampler.modules.tables, sampler.address.tables);
+    sampler_open_tables();
     modules_announce(&sampler.modules, &sampler.writer);
     return true;
 }

@@ -37,6 +37,17 @@ static void forget_parent(void)
     announce_forget_parent();
 }
 
+/* The tables of a user are a file of his own: what is found there later is no place in the parent's. */
+static SIGNAL_SAFE void forget_tables_of_another_user(void)
+{
+    uint32_t uid = (uint32_t)sys_call0(SYS_geteuid);
+
+    if (uid == sampler.uid)
+        return;
+    sampler.uid = uid;
+    modules_forget_tables(&sampler.modules, &sampler.writer);
+}
+
 static SIGNAL_SAFE bool announce_child(uint32_t period_us, bool enabled, int *memfd)
 {
     if (announce_feed(memfd, sampler.forked_us, period_us, enabled) < 0) {
@@ -49,6 +60,7 @@ static SIGNAL_SAFE bool announce_child(uint32_t period_us, bool enabled, int *me
     atomic_store(&sampler.writer.header->status.timer_period_us, sampler.threads.timer_us);
     threads_begin_child(&sampler.threads);
     tasks_own_name(&sampler.threads, CHILD_SLOT);
+    forget_tables_of_another_user();
     modules_announce(&sampler.modules, &sampler.writer);
     return true;
 }

@@ -55,6 +55,7 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
     if (error)
         return error;
     sampler.address = options->address;
+    sampler.uid = options->uid;
     error = threads_new(&sampler.threads);
     if (!error && !sampler.modules.file_count)
         modules_new(&sampler.modules);

@@ -15,6 +15,7 @@
 
 struct sampler_start_options {
     struct uplink_address address;
+    uint32_t uid; /* whose process it is */
     uint32_t period_us;
     bool enabled;
     enum feed_timer_wish timer;

@@ -6,6 +6,7 @@
 
 #include <linux/futex.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 
 enum {
@@ -18,9 +19,17 @@ enum {
 /* What is large in it is made when it starts: static memory is read by programs' collectors. */
 struct sampler sampler;
 
+/* A service of many users has a file for each: where one is found, it is the one from then on. A
+ * process may have another user by then. */
 void sampler_open_tables(void)
 {
-    shared_tables_open(&sampler.modules.tables, sampler.address.tables);
+    char users[sizeof sampler.address.tables];
+
+    if (shared_tables_open(&sampler.modules.tables, sampler.address.tables))
+        return;
+    uplink_tables_of_user(users, &sampler.address, (uint32_t)sys_call0(SYS_geteuid));
+    if (shared_tables_open(&sampler.modules.tables, users))
+        memcpy(sampler.address.tables, users, sizeof users);
 }
 
 /* The service sleeps at the beginning of the tables' file, which all programs map: no descriptor is

@@ -157,6 +157,7 @@ static SIGNAL_SAFE void follow_service(int64_t now_us, uint32_t changes)
     allocation_rate_follow(!reader_is_gone(now_us));
     lock_rate_follow(!reader_is_gone(now_us));
     sampler_follow_watch();
+    sampler_open_tables(); /* a user's first program comes before his tables do */
     if (modules_take_tables(&sampler.modules, &sampler.writer))
         note_modules();
 }

@@ -17,6 +17,25 @@ static SIGNAL_SAFE struct feed_message head(enum feed_message_type type)
     return (struct feed_message){ FEED_MESSAGE_MAGIC, FEED_VERSION, (uint16_t)type };
 }
 
+/* Path, ten digits and the name fit: a path has 107 bytes at most. */
+void uplink_tables_of_user(char out[128], const struct uplink_address *address, uint32_t uid)
+{
+    char digits[10];
+    size_t count = 0, length = 0;
+
+    while (address->path[length] && length < sizeof address->path - 1) {
+        out[length] = address->path[length];
+        length++;
+    }
+    out[length++] = '.';
+    do {
+        digits[count++] = (char)('0' + uid % 10);
+    } while (uid /= 10);
+    while (count)
+        out[length++] = digits[--count];
+    memcpy(out + length, FEED_USER_TABLES_NAME, sizeof FEED_USER_TABLES_NAME);
+}
+
 /* The queue is full when the service stands still: nobody waits for it then. */
 int uplink_connect(const struct uplink_address *address)
 {

@@ -22,6 +22,9 @@ struct uplink_address {
     char tables[128]; /* of its tables' file */
 };
 
+/* Where the tables of a user of a service of many users are (layout.h). */
+SIGNAL_SAFE void uplink_tables_of_user(char out[128], const struct uplink_address *address,
+                                       uint32_t uid);
 /* A socket to it, or -ISOSCOPE_NO_SERVICE. Never waits: a service that is too busy to take a
  * connection is no service. */
 SIGNAL_SAFE int uplink_connect(const struct uplink_address *address);

@@ -404,6 +404,9 @@ struct feed_module {
 };
 /* The tables' file lies beside the feed's socket, is written by the service alone, and grows. */
 #define FEED_TABLES_SUFFIX ".tables"
+/* Of a service of many users each has a file of his own, in a folder of his own beside the socket:
+ * PATH.UID/tables. */
+#define FEED_USER_TABLES_NAME "/tables"
 enum {
     /* In the tables' file: a random number, so that a service that only stood still is not taken for another
      * one. Nobody ever writes the word before it: outside/bell.h. */

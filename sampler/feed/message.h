@@ -7,6 +7,10 @@
  * The address comes to the program in ISOSCOPE_SOCKET. Nobody else's processes reach it: it lies in
  * a folder of the user's own, and the service looks whose process calls. A program whose hello is
  * refused or unanswered runs on untouched.
+ *
+ *   isoscope: ask; the service of many users (server/host) answers with lines of text
+ *
+ * The socket of such a service is for everybody, and each caller gets what is his.
  */
 #ifndef ISOSCOPE_MESSAGE_H
 #define ISOSCOPE_MESSAGE_H
@@ -31,7 +35,11 @@ enum {
 
 enum feed_message_type {
     FEED_MESSAGE_HELLO = 1,
+    FEED_MESSAGE_ASK = 2, /* by a client: where is the service's page? head alone */
 };
+
+/* Of an ask, for clients and feeds change at different times. */
+enum { FEED_ASK_VERSION = 1 };
 
 enum feed_origin {
     FEED_ORIGIN_EXEC = 1, /* a program that started with the sampler in it */
@@ -45,7 +53,7 @@ enum {
 
 struct feed_message {
     uint32_t magic;
-    uint16_t version; /* FEED_VERSION */
+    uint16_t version; /* FEED_VERSION, or FEED_ASK_VERSION */
     uint16_t type;    /* feed_message_type */
 };
 

@@ -250,6 +250,7 @@ static int start_options(struct sampler_start_options *out, const struct isoscop
         return -ISOSCOPE_INVALID;
     memcpy(out->address.path, socket, strlen(socket) + 1);
     strcpy(stpcpy(out->address.tables, socket), FEED_TABLES_SUFFIX);
+    out->uid = (uint32_t)getauxval(AT_EUID);
     out->period_us = given && given->period_us ? given->period_us : period_from_env();
     out->timer = timer_from_env();
     out->watch = watch_from_env();

@@ -528,6 +528,7 @@ void modules_forget_tables(struct modules *modules, struct feed_writer *writer)
     for (uint32_t number = 1; number < modules->file_count; number++) {
         struct feed_module *told = feed_writer_module(writer, number);
 
+        modules->files[number].feed.table_at = 0; /* a place in that file */
         if (told && !modules->files[number].table_known)
             atomic_store_explicit(&told->table_at, 0, memory_order_relaxed);
     }
