@@ -15,6 +15,18 @@
 /* Tells all processes, and those to come. Period and depth are clamped to the feed's range. */
 void profile_apply_settings(struct profile *profile, const struct feed_settings *settings);
 
+/* What is wanted of one process, where it is not what is asked of all. */
+struct process_settings {
+    bool given;
+    bool enabled;
+    uint32_t period_us; /* 0: that of all */
+};
+
+/* False: no such process, or it has ended. Its settings end with it, or with others that are not
+ * given. */
+bool profile_apply_process_settings(struct profile *profile, uint64_t process_id,
+                                    const struct process_settings *settings);
+
 /* Forgets the samples of one process (0: of all). Sampling goes on. */
 void profile_clear(struct profile *profile, uint64_t process_id);
 

@@ -52,7 +52,8 @@ static int make_intake(struct profile *profile, const struct profile_options *op
     int error;
 
     if (options->tables_path &&
-        table_store_new(&profile->tables, options->tables_path, look_now, profile) < 0) {
+        (options->tables_continue ? table_store_continue : table_store_new)(
+            &profile->tables, options->tables_path, look_now, profile) < 0) {
         profile->tables = NULL;
         profile->tables_problem = errno;
     }

@@ -79,6 +79,22 @@ void profile_apply_settings(struct profile *profile, const struct feed_settings 
     rounds_look(profile->rounds);
 }
 
+bool profile_apply_process_settings(struct profile *profile, uint64_t process_id,
+                                    const struct process_settings *settings)
+{
+    struct process_settings told = *settings;
+
+    if (!profile->collector)
+        return false;
+    if (told.period_us)
+        told.period_us =
+            profile_clamped((struct feed_settings){ .period_us = told.period_us }).period_us;
+    if (!processes_apply_own(profile->processes, process_id, &told))
+        return false;
+    collector_wake(profile->collector);
+    return true;
+}
+
 void profile_apply_stall_settings(struct profile *profile, const struct stall_settings *settings)
 {
     if (profile->watcher)

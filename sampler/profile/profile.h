@@ -21,6 +21,8 @@ struct profile_options {
     struct feed_settings settings; /* of period_us and depth_max 0 is the feed's default */
     const char *tables_path; /* of a file to make, that programs map; NULL: they get no tables,
                               * and walk stacks by the modules' own data, which costs more */
+    bool tables_continue; /* the file is written on, and stays: programs may have it mapped from a
+                           * service before this one, whose feeds this one gets */
     bool no_symbols; /* every pc is a function of its own, without a name: another machine has them
                       */
     bool debuginfod; /* asks the servers of $DEBUGINFOD_URLS for what is not on this machine */

@@ -37,6 +37,8 @@ struct process_info {
      * times: how the started program came to its end is waited for. 0 while it lives. */
     uint64_t end_number;
     bool live;
+    bool enabled;       /* it is sampled, as far as it lets itself */
+    uint32_t period_us; /* as asked, of this process */
     bool started;      /* the program that isoscope run started, or what it became by exec */
     bool exit_known;   /* of an ended one; we are its parent */
     int wait_status;   /* how it ended, as waitpid says it */

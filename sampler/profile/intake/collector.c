@@ -128,10 +128,10 @@ static void find_runtimes(struct collector *collector, struct process *process,
 
 /* Returns whether it has ended. That is asked first: then what is in the feed is all there will
  * ever be. */
-static bool drain_and_update(struct collector *collector, struct process *process,
-                             const struct feed_settings *settings, int64_t now_us)
+static bool drain_and_update(struct collector *collector, struct process *process, int64_t now_us)
 {
     struct processes *processes = collector->options.processes;
+    const struct feed_settings settings = processes_settings_of(processes, process);
     struct process_hints hints = processes_hints(processes, process);
     struct process_events *events =
         process_events_of(process, collector->options.events, collector->options.streams);
@@ -139,15 +139,15 @@ static bool drain_and_update(struct collector *collector, struct process *proces
 
     if (!ended) {
         feed_reader_alive(process->reader, now_us);
-        process_follow_clock(process, settings, now_us);
-        process_follow_names(process, settings, now_us);
+        process_follow_clock(process, &settings, now_us);
+        process_follow_names(process, &settings, now_us);
         if (events)
             process_events_want(events, process);
     }
     if (collector->options.tables)
         process_tell_tables(process, collector->options.tables);
     if (!ended)
-        find_runtimes(collector, process, *settings, now_us);
+        find_runtimes(collector, process, settings, now_us);
     process_watch_loops(process, collector->options.watcher, ended, now_us);
     if (ended)
         rounds_finish(process->wall);
@@ -155,7 +155,7 @@ static bool drain_and_update(struct collector *collector, struct process *proces
         sampling_events_attach(process);
     drain_process(collector->drain, process, ended ? INT64_MAX : now_us, now_us + CLOCK_SLACK_US);
     if (events)
-        sampling_events_tell(process, settings, ended, now_us);
+        sampling_events_tell(process, &settings, ended, now_us);
     processes_update(processes, process, ended);
     return ended;
 }
@@ -168,14 +168,13 @@ struct round_result {
 /* With the round's lock. */
 static struct round_result run_round(struct collector *collector, int64_t now_us)
 {
-    const struct feed_settings settings = processes_settings(collector->options.processes);
     struct round_result result = { false, false };
     struct process *process;
     uint64_t losses = 0;
 
     for (size_t i = 0; (process = processes_at(collector->options.processes, i)); i++) {
         if (process->reader) {
-            result.changed |= drain_and_update(collector, process, &settings, now_us);
+            result.changed |= drain_and_update(collector, process, now_us);
             process->losses = sum_of_losses(process);
         }
         losses += process->losses;
@@ -280,12 +279,11 @@ int collector_start(struct collector *collector)
  * enters, for it is known only then whether it has left samples. */
 static void drain_replaced(struct collector *collector, int32_t pid)
 {
-    const struct feed_settings settings = processes_settings(collector->options.processes);
     struct process *process;
 
     for (size_t i = 0; (process = processes_at(collector->options.processes, i)); i++)
         if (process->pid == pid && process->reader) {
-            drain_and_update(collector, process, &settings, clock_us());
+            drain_and_update(collector, process, clock_us());
             process->losses = sum_of_losses(process);
         }
     collector->untold |= drain_flush(collector->drain) > 0;
@@ -324,7 +322,7 @@ int collector_attach(struct collector *collector, int memfd, const struct profil
         *process_id = process->id;
     /* Now, not in the next round: a script's first moments are of interest. */
     if (!error)
-        find_runtimes(collector, process, processes_settings(processes), clock_us());
+        find_runtimes(collector, process, processes_settings_of(processes, process), clock_us());
     collector->came = true;
     pthread_mutex_unlock(&collector->round);
     /* Now they know what is wanted of it. */

@@ -65,6 +65,7 @@ struct process {
     struct loop_subject *loops;  /* the watcher's; NULL: none */
 
     /* collector's lock */
+    struct process_settings own; /* where they are given */
     int64_t end_us;
     uint64_t end_number; /* as in snapshot.h */
     bool replaced;       /* another program has its pid */

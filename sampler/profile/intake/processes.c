@@ -99,6 +99,15 @@ static uint64_t cpu_before(const struct processes *processes, int32_t pid)
                                     : before->status.sampled_ns);
 }
 
+/* What is asked of a process is asked of what it becomes by exec. */
+static struct process_settings own_of_before(const struct processes *processes, int32_t pid)
+{
+    for (size_t i = processes->count; i-- > 0;)
+        if (processes->list[i]->pid == pid && processes->list[i]->execed)
+            return processes->list[i]->own;
+    return (struct process_settings){ .given = false };
+}
+
 static int enter_locked(struct processes *processes, struct process *process)
 {
     processes->version++;
@@ -111,7 +120,8 @@ static int enter_locked(struct processes *processes, struct process *process)
         return -ISOSCOPE_NO_MEMORY;
     process->started = process->pid > 0 && process->pid == processes->awaited_pid;
     process_status(process, &process->status);
-    feed_reader_control(process->reader, &processes->settings);
+    process->own = own_of_before(processes, process->pid);
+    tell_settings(processes, process);
     processes->list[processes->count++] = process;
     return 0;
 }

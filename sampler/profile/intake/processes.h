@@ -57,6 +57,11 @@ bool processes_states(struct processes *processes, uint64_t process_id, int32_t 
 size_t processes_threads(struct processes *processes, uint64_t process_id,
                          struct profile_thread *out, size_t capacity);
 struct feed_settings processes_settings(struct processes *processes);
+/* Those of one process, which may have some of its own. */
+struct feed_settings processes_settings_of(struct processes *processes,
+                                           const struct process *process);
+bool processes_apply_own(struct processes *processes, uint64_t process_id,
+                         const struct process_settings *settings);
 void processes_apply(struct processes *processes, const struct feed_settings *settings);
 
 /* Of a session: what is written to it, and put back out of it. */

@@ -15,10 +15,14 @@ struct profile_cpu processes_cpu(struct processes *processes)
 static void describe(struct processes *processes, const struct process *process,
                      struct process_info *out)
 {
+    const struct feed_settings settings = settings_of(processes, process);
+
     process_describe(
         process,
         store_counts(processes->stores->of[SAMPLES_OF_TIME], process->owners.of[SAMPLES_OF_TIME]),
         out);
+    out->enabled = settings.enabled;
+    out->period_us = settings.period_us;
 }
 
 size_t processes_list(struct processes *processes, struct process_info *out, size_t capacity)
@@ -149,12 +153,41 @@ struct feed_settings processes_settings(struct processes *processes)
     return settings;
 }
 
+struct feed_settings processes_settings_of(struct processes *processes,
+                                           const struct process *process)
+{
+    struct feed_settings settings;
+
+    pthread_mutex_lock(&processes->lock);
+    settings = settings_of(processes, process);
+    pthread_mutex_unlock(&processes->lock);
+    return settings;
+}
+
+bool processes_apply_own(struct processes *processes, uint64_t process_id,
+                         const struct process_settings *settings)
+{
+    struct process *process;
+    bool live;
+
+    pthread_mutex_lock(&processes->lock);
+    process = find_process(processes, process_id);
+    live = process && process->reader;
+    if (live) {
+        process->own = *settings;
+        processes->version++;
+        tell_settings(processes, process);
+    }
+    pthread_mutex_unlock(&processes->lock);
+    return live;
+}
+
 void processes_apply(struct processes *processes, const struct feed_settings *settings)
 {
     pthread_mutex_lock(&processes->lock);
     processes->settings = *settings;
     for (size_t i = 0; i < processes->count; i++)
         if (processes->list[i]->reader)
-            feed_reader_control(processes->list[i]->reader, settings);
+            tell_settings(processes, processes->list[i]);
     pthread_mutex_unlock(&processes->lock);
 }

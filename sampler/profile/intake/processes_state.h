@@ -39,6 +39,28 @@ static inline struct process *find_process(const struct processes *processes, ui
     return NULL;
 }
 
+/* With the lock. */
+static inline struct feed_settings settings_of(const struct processes *processes,
+                                               const struct process *process)
+{
+    struct feed_settings settings = processes->settings;
+
+    if (!process->own.given)
+        return settings;
+    settings.enabled = process->own.enabled;
+    if (process->own.period_us)
+        settings.period_us = process->own.period_us;
+    return settings;
+}
+
+/* With the lock, of one that has a reader. */
+static inline void tell_settings(const struct processes *processes, const struct process *process)
+{
+    const struct feed_settings settings = settings_of(processes, process);
+
+    feed_reader_control(process->reader, &settings);
+}
+
 static inline void add_cpu(struct profile_cpu *to, const struct process *process)
 {
     to->processes += !process->execed;

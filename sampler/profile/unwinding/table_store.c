@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { CONTINUED_BYTES_MAX = 256 * 1024 * 1024 };
+
 struct entry {
     struct module_key key;
     struct entry *next; /* in the queue */
@@ -36,6 +38,7 @@ struct table_store {
     void (*done)(void *context);
     void *context;
     uint64_t end; /* the worker's: bytes of the file in use */
+    bool stays;   /* the file, for the next service */
 
     pthread_mutex_t asking; /* guards the next three; taken before the other one */
     struct map64 numbers;   /* key's hash -> entries[number - 1] */
@@ -142,8 +145,30 @@ static int make_file(struct table_store *store, const char *path)
                : 0;
 }
 
-int table_store_new(struct table_store **out, const char *path, void (*done)(void *context),
-                    void *context)
+/* Only a file of our own, with a mark. False: it is to be made anew. */
+static bool continue_file(struct table_store *store, const char *path)
+{
+    struct stat info;
+    uint64_t mark = 0;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0)
+        return false;
+    if (fstat(fd, &info) < 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
+        info.st_size < FEED_TABLE_ALIGN || info.st_size > CONTINUED_BYTES_MAX ||
+        pread(fd, &mark, sizeof(mark), FEED_TABLES_MARK_AT) != (ssize_t)sizeof(mark) || !mark ||
+        !(store->path = strdup(path))) {
+        close(fd);
+        return false;
+    }
+    store->fd = fd;
+    store->end =
+        ((uint64_t)info.st_size + FEED_TABLE_ALIGN - 1) / FEED_TABLE_ALIGN * FEED_TABLE_ALIGN;
+    return true;
+}
+
+static int open_store(struct table_store **out, const char *path, bool continues,
+                      void (*done)(void *context), void *context)
 {
     struct table_store *store = calloc(1, sizeof(*store));
     int error;
@@ -156,7 +181,8 @@ int table_store_new(struct table_store **out, const char *path, void (*done)(voi
     pthread_mutex_init(&store->asking, NULL);
     pthread_mutex_init(&store->lock, NULL);
     pthread_cond_init(&store->wake, NULL);
-    error = make_file(store, path);
+    store->stays = continues;
+    error = continues && continue_file(store, path) ? 0 : make_file(store, path);
     if (!error)
         error = thread_start(&store->thread, run, store);
     store->started = !error;
@@ -169,6 +195,18 @@ int table_store_new(struct table_store **out, const char *path, void (*done)(voi
     }
     *out = store;
     return 0;
+}
+
+int table_store_new(struct table_store **out, const char *path, void (*done)(void *context),
+                    void *context)
+{
+    return open_store(out, path, false, done, context);
+}
+
+int table_store_continue(struct table_store **out, const char *path, void (*done)(void *context),
+                         void *context)
+{
+    return open_store(out, path, true, done, context);
 }
 
 static void entry_free(struct entry *entry)
@@ -194,7 +232,8 @@ void table_store_free(struct table_store *store)
     map64_free(&store->numbers);
     if (store->fd >= 0) {
         close(store->fd);
-        unlink(store->path);
+        if (!store->stays)
+            unlink(store->path);
     }
     free(store->path);
     pthread_cond_destroy(&store->wake);
