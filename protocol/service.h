@@ -20,6 +20,20 @@
 struct service;
 struct client;
 
+/* The words of _AttachVia. */
+enum service_via { SERVICE_VIA_AUTO, SERVICE_VIA_PERF, SERVICE_VIA_SUSPEND };
+
+/* How a service begins to sample processes that run already; zeroed: it does not. */
+struct service_attacher {
+    /* False: why it is refused, in words. */
+    bool (*attach)(void *context, int32_t pid, enum service_via via, char *problem, size_t size);
+    /* False: it was not attached to. */
+    bool (*detach)(void *context, int32_t pid);
+    /* Tells each process that could be attached to, or is sampled already. */
+    void (*others)(void *context, void (*tell)(void *to, int32_t pid, const char *name), void *to);
+    void *context;
+};
+
 struct service_options {
     struct profile *profile;
     const char *version; /* of isoscope: "0.1.0" */
@@ -31,7 +45,8 @@ struct service_options {
     bool allow_dds;                     /* a client may become the only one: _yieldControlToDDS */
     int protocol_major, protocol_minor; /* what clients are told; major 0: the protocol's own */
     size_t queue_bytes_max;             /* unsent replies and events of one client; 0: 16 MiB */
-    uint32_t rate_max;                  /* requests of one client in a second; 0: no limit */
+    struct service_attacher attacher;
+    uint32_t rate_max; /* requests of one client in a second; 0: no limit */
 };
 
 int service_new(struct service **out, const struct service_options *options);

@@ -10,6 +10,11 @@
 #define AT(method, field) .offset = offsetof(union method_params, method.field)
 #define TAKES(rows) .params = (rows), .param_count = sizeof(rows) / sizeof(*(rows))
 
+static const struct param private_attach_rows[] = {
+    { .name = "pid", .kind = PARAM_INT64, .required = true, AT(private_attach, pid) },
+    { .name = "via", .kind = PARAM_WORD, .words = private_attach_via_words, AT(private_attach, via), .missing = PRIVATE_ATTACH_VIA_AUTO },
+};
+
 static const struct param private_clear_cpu_profile_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_clear_cpu_profile, isolate) },
 };
@@ -24,6 +29,10 @@ static const struct param private_clear_vm_timeline_rows[] = {
 
 static const struct param private_collect_all_garbage_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_collect_all_garbage, isolate) },
+};
+
+static const struct param private_detach_rows[] = {
+    { .name = "pid", .kind = PARAM_INT64, .required = true, AT(private_detach, pid) },
 };
 
 static const struct param private_enable_profiler_rows[] = {
@@ -102,6 +111,12 @@ static const struct param private_get_ports_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_ports, isolate) },
 };
 
+static const struct param private_get_process_list_rows[] = {
+    { .name = "search", .kind = PARAM_STRING, AT(private_get_process_list, search) },
+    { .name = "count", .kind = PARAM_UNSIGNED, AT(private_get_process_list, count) },
+    { .name = "others", .kind = PARAM_BOOL, AT(private_get_process_list, others) },
+};
+
 static const struct param private_get_reachable_size_rows[] = {
     { .name = "isolateId", .kind = PARAM_ISOLATE, .required = true, AT(private_get_reachable_size, isolate) },
     { .name = "targetId", .kind = PARAM_STRING, .required = true, AT(private_get_reachable_size, target_id) },
@@ -154,6 +169,12 @@ static const struct param private_get_vm_timeline_flags_rows[] = {
 static const struct param private_register_service_rows[] = {
     { .name = "service", .kind = PARAM_STRING, .required = true, AT(private_register_service, service) },
     { .name = "alias", .kind = PARAM_STRING, .required = true, AT(private_register_service, alias) },
+};
+
+static const struct param private_set_process_sampling_rows[] = {
+    { .name = "pid", .kind = PARAM_INT64, .required = true, AT(private_set_process_sampling, pid) },
+    { .name = "sampling", .kind = PARAM_WORD, .words = private_process_sampling_words, .required = true, AT(private_set_process_sampling, sampling) },
+    { .name = "periodMicros", .kind = PARAM_UNSIGNED, AT(private_set_process_sampling, period_micros) },
 };
 
 static const struct param private_set_stream_include_private_members_rows[] = {
@@ -560,6 +581,11 @@ static const struct param stream_listen_rows[] = {
     { .name = "streamId", .kind = PARAM_WORD, .words = stream_id_words, .required = true, AT(stream_listen, stream_id) },
 };
 
+static int call_private_attach(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_attach(client, &params->private_attach, reply);
+}
+
 static int call_private_clear_cpu_profile(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_clear_cpu_profile(client, &params->private_clear_cpu_profile, reply);
@@ -579,6 +605,11 @@ static int call_private_clear_vm_timeline(struct client *client, const union met
 static int call_private_collect_all_garbage(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_collect_all_garbage(client, &params->private_collect_all_garbage, reply);
+}
+
+static int call_private_detach(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_detach(client, &params->private_detach, reply);
 }
 
 static int call_private_enable_profiler(struct client *client, const union method_params *params, struct reply *reply)
@@ -651,6 +682,11 @@ static int call_private_get_ports(struct client *client, const union method_para
     return handle_private_get_ports(client, &params->private_get_ports, reply);
 }
 
+static int call_private_get_process_list(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_get_process_list(client, &params->private_get_process_list, reply);
+}
+
 static int call_private_get_reachable_size(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_get_reachable_size(client, &params->private_get_reachable_size, reply);
@@ -701,6 +737,11 @@ static int call_private_get_vm_timeline_flags(struct client *client, const union
 static int call_private_register_service(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_register_service(client, &params->private_register_service, reply);
+}
+
+static int call_private_set_process_sampling(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_set_process_sampling(client, &params->private_set_process_sampling, reply);
 }
 
 static int call_private_set_stream_include_private_members(struct client *client, const union method_params *params, struct reply *reply)
@@ -1138,10 +1179,12 @@ static int call_stream_listen(struct client *client, const union method_params *
 }
 
 const struct method methods[] = {
+    { .name = "_attach", .call = call_private_attach, TAKES(private_attach_rows) },
     { .name = "_clearCpuProfile", .call = call_private_clear_cpu_profile, TAKES(private_clear_cpu_profile_rows), .traits = METHOD_DRAINS },
     { .name = "_clearStalls", .call = call_private_clear_stalls, TAKES(private_clear_stalls_rows) },
     { .name = "_clearVMTimeline", .call = call_private_clear_vm_timeline, TAKES(private_clear_vm_timeline_rows) },
     { .name = "_collectAllGarbage", .call = call_private_collect_all_garbage, TAKES(private_collect_all_garbage_rows) },
+    { .name = "_detach", .call = call_private_detach, TAKES(private_detach_rows) },
     { .name = "_enableProfiler", .call = call_private_enable_profiler, TAKES(private_enable_profiler_rows) },
     { .name = "_getAllocationProfile", .call = call_private_get_allocation_profile, TAKES(private_get_allocation_profile_rows), .traits = METHOD_DRAINS },
     { .name = "_getCpuProfile", .call = call_private_get_cpu_profile, TAKES(private_get_cpu_profile_rows), .traits = METHOD_DRAINS },
@@ -1156,6 +1199,7 @@ const struct method methods[] = {
     { .name = "_getObjectStore", .call = call_private_get_object_store, TAKES(private_get_object_store_rows) },
     { .name = "_getPersistentHandles", .call = call_private_get_persistent_handles, TAKES(private_get_persistent_handles_rows) },
     { .name = "_getPorts", .call = call_private_get_ports, TAKES(private_get_ports_rows) },
+    { .name = "_getProcessList", .call = call_private_get_process_list, TAKES(private_get_process_list_rows) },
     { .name = "_getReachableSize", .call = call_private_get_reachable_size, TAKES(private_get_reachable_size_rows) },
     { .name = "_getRetainedSize", .call = call_private_get_retained_size, TAKES(private_get_retained_size_rows) },
     { .name = "_getSession", .call = call_private_get_session, TAKES(private_get_session_rows), .traits = METHOD_DRAINS },
@@ -1166,6 +1210,7 @@ const struct method methods[] = {
     { .name = "_getVMTimeline", .call = call_private_get_vm_timeline, TAKES(private_get_vm_timeline_rows), .traits = METHOD_DRAINS },
     { .name = "_getVMTimelineFlags", .call = call_private_get_vm_timeline_flags, TAKES(private_get_vm_timeline_flags_rows) },
     { .name = "_registerService", .call = call_private_register_service, TAKES(private_register_service_rows), .traits = METHOD_ROUTING },
+    { .name = "_setProcessSampling", .call = call_private_set_process_sampling, TAKES(private_set_process_sampling_rows) },
     { .name = "_setStreamIncludePrivateMembers", .call = call_private_set_stream_include_private_members, TAKES(private_set_stream_include_private_members_rows) },
     { .name = "_setVMTimelineFlags", .call = call_private_set_vm_timeline_flags, TAKES(private_set_vm_timeline_flags_rows) },
     { .name = "_writeCpuProfileTimeline", .call = call_private_write_cpu_profile_timeline, TAKES(private_write_cpu_profile_timeline_rows) },

@@ -14,6 +14,11 @@ struct isolate;
 struct process_info;
 struct reply;
 
+struct private_attach_params {
+    int64_t pid;
+    enum private_attach_via via; /* not given: PRIVATE_ATTACH_VIA_AUTO */
+};
+
 struct private_clear_cpu_profile_params {
     const struct isolate *isolate;
 };
@@ -24,6 +29,10 @@ struct private_clear_stalls_params {
 
 struct private_collect_all_garbage_params {
     const struct isolate *isolate;
+};
+
+struct private_detach_params {
+    int64_t pid;
 };
 
 struct private_enable_profiler_params {
@@ -102,6 +111,12 @@ struct private_get_ports_params {
     const struct isolate *isolate;
 };
 
+struct private_get_process_list_params {
+    const char *search; /* not given: NULL */
+    int64_t count; /* not given: 0 */
+    bool others; /* not given: 0 */
+};
+
 struct private_get_reachable_size_params {
     const struct isolate *isolate;
     const char *target_id;
@@ -145,6 +160,12 @@ struct private_get_vm_timeline_params {
 struct private_register_service_params {
     const char *service;
     const char *alias;
+};
+
+struct private_set_process_sampling_params {
+    int64_t pid;
+    enum private_process_sampling sampling;
+    int64_t period_micros; /* not given: 0 */
 };
 
 struct private_set_stream_include_private_members_params {
@@ -517,9 +538,11 @@ struct stream_listen_params {
 };
 
 union method_params {
+    struct private_attach_params private_attach;
     struct private_clear_cpu_profile_params private_clear_cpu_profile;
     struct private_clear_stalls_params private_clear_stalls;
     struct private_collect_all_garbage_params private_collect_all_garbage;
+    struct private_detach_params private_detach;
     struct private_enable_profiler_params private_enable_profiler;
     struct private_get_allocation_profile_params private_get_allocation_profile;
     struct private_get_cpu_profile_params private_get_cpu_profile;
@@ -534,6 +557,7 @@ union method_params {
     struct private_get_object_store_params private_get_object_store;
     struct private_get_persistent_handles_params private_get_persistent_handles;
     struct private_get_ports_params private_get_ports;
+    struct private_get_process_list_params private_get_process_list;
     struct private_get_reachable_size_params private_get_reachable_size;
     struct private_get_retained_size_params private_get_retained_size;
     struct private_get_session_params private_get_session;
@@ -542,6 +566,7 @@ union method_params {
     struct private_get_timeline_params private_get_timeline;
     struct private_get_vm_timeline_params private_get_vm_timeline;
     struct private_register_service_params private_register_service;
+    struct private_set_process_sampling_params private_set_process_sampling;
     struct private_set_stream_include_private_members_params private_set_stream_include_private_members;
     struct private_set_vm_timeline_flags_params private_set_vm_timeline_flags;
     struct private_write_cpu_profile_timeline_params private_write_cpu_profile_timeline;
@@ -614,10 +639,12 @@ union method_params {
     struct stream_listen_params stream_listen;
 };
 
+int handle_private_attach(struct client *client, const struct private_attach_params *params, struct reply *reply);
 int handle_private_clear_cpu_profile(struct client *client, const struct private_clear_cpu_profile_params *params, struct reply *reply);
 int handle_private_clear_stalls(struct client *client, const struct private_clear_stalls_params *params, struct reply *reply);
 int handle_private_clear_vm_timeline(struct client *client, struct reply *reply);
 int handle_private_collect_all_garbage(struct client *client, const struct private_collect_all_garbage_params *params, struct reply *reply);
+int handle_private_detach(struct client *client, const struct private_detach_params *params, struct reply *reply);
 int handle_private_enable_profiler(struct client *client, const struct private_enable_profiler_params *params, struct reply *reply);
 int handle_private_get_allocation_profile(struct client *client, const struct private_get_allocation_profile_params *params, struct reply *reply);
 int handle_private_get_cpu_profile(struct client *client, const struct private_get_cpu_profile_params *params, struct reply *reply);
@@ -632,6 +659,7 @@ int handle_private_get_loop_stats(struct client *client, const struct private_ge
 int handle_private_get_object_store(struct client *client, const struct private_get_object_store_params *params, struct reply *reply);
 int handle_private_get_persistent_handles(struct client *client, const struct private_get_persistent_handles_params *params, struct reply *reply);
 int handle_private_get_ports(struct client *client, const struct private_get_ports_params *params, struct reply *reply);
+int handle_private_get_process_list(struct client *client, const struct private_get_process_list_params *params, struct reply *reply);
 int handle_private_get_reachable_size(struct client *client, const struct private_get_reachable_size_params *params, struct reply *reply);
 int handle_private_get_retained_size(struct client *client, const struct private_get_retained_size_params *params, struct reply *reply);
 int handle_private_get_session(struct client *client, const struct private_get_session_params *params, struct reply *reply);
@@ -642,6 +670,7 @@ int handle_private_get_vm_metric_list(struct client *client, struct reply *reply
 int handle_private_get_vm_timeline(struct client *client, const struct private_get_vm_timeline_params *params, struct reply *reply);
 int handle_private_get_vm_timeline_flags(struct client *client, struct reply *reply);
 int handle_private_register_service(struct client *client, const struct private_register_service_params *params, struct reply *reply);
+int handle_private_set_process_sampling(struct client *client, const struct private_set_process_sampling_params *params, struct reply *reply);
 int handle_private_set_stream_include_private_members(struct client *client, const struct private_set_stream_include_private_members_params *params, struct reply *reply);
 int handle_private_set_vm_timeline_flags(struct client *client, const struct private_set_vm_timeline_flags_params *params, struct reply *reply);
 int handle_private_write_cpu_profile_timeline(struct client *client, const struct private_write_cpu_profile_timeline_params *params, struct reply *reply);

@@ -79,3 +79,15 @@ const char *const zone_ids_words[ZONE_IDS_COUNT + 1] = {
     [ZONE_IDS_ALWAYS_ALLOCATE] = "AlwaysAllocate",
     [ZONE_IDS_REUSE_EXISTING] = "ReuseExisting",
 };
+
+const char *const private_attach_via_words[PRIVATE_ATTACH_VIA_COUNT + 1] = {
+    [PRIVATE_ATTACH_VIA_AUTO] = "auto",
+    [PRIVATE_ATTACH_VIA_PERF] = "perf",
+    [PRIVATE_ATTACH_VIA_SUSPEND] = "suspend",
+};
+
+const char *const private_process_sampling_words[PRIVATE_PROCESS_SAMPLING_COUNT + 1] = {
+    [PRIVATE_PROCESS_SAMPLING_DEFAULT] = "default",
+    [PRIVATE_PROCESS_SAMPLING_ON] = "on",
+    [PRIVATE_PROCESS_SAMPLING_OFF] = "off",
+};

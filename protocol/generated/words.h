@@ -71,6 +71,7 @@ enum { PROTOCOL_MAJOR = 4, PROTOCOL_MINOR = 20 };
 #define TYPE_PRIVATE_DISASSEMBLY "_Disassembly"
 #define TYPE_PRIVATE_LOOP_STATS "_LoopStats"
 #define TYPE_PRIVATE_PORTS "_Ports"
+#define TYPE_PRIVATE_PROCESS_LIST "_ProcessList"
 #define TYPE_PRIVATE_SESSION "_Session"
 #define TYPE_PRIVATE_STALL_LIST "_StallList"
 #define TYPE_PRIVATE_TIMELINE_FRAMES "_TimelineFrames"
@@ -195,5 +196,21 @@ enum zone_ids {
     ZONE_IDS_COUNT,
 };
 extern const char *const zone_ids_words[ZONE_IDS_COUNT + 1]; /* NULL at the end */
+
+enum private_attach_via {
+    PRIVATE_ATTACH_VIA_AUTO,
+    PRIVATE_ATTACH_VIA_PERF,
+    PRIVATE_ATTACH_VIA_SUSPEND,
+    PRIVATE_ATTACH_VIA_COUNT,
+};
+extern const char *const private_attach_via_words[PRIVATE_ATTACH_VIA_COUNT + 1]; /* NULL at the end */
+
+enum private_process_sampling {
+    PRIVATE_PROCESS_SAMPLING_DEFAULT,
+    PRIVATE_PROCESS_SAMPLING_ON,
+    PRIVATE_PROCESS_SAMPLING_OFF,
+    PRIVATE_PROCESS_SAMPLING_COUNT,
+};
+extern const char *const private_process_sampling_words[PRIVATE_PROCESS_SAMPLING_COUNT + 1]; /* NULL at the end */
 
 #endif

@@ -852,6 +852,9 @@ export type ZoneBuffer = "Ring";
 /** Whether an object that is met again has the id it had. */
 export type ZoneIds = "AlwaysAllocate" | "ReuseExisting";
 
+/** auto: perf events, and where the kernel refuses them threads are suspended for a moment. */
+export type PrivateAttachVia = "auto" | "perf" | "suspend";
+
 /** What became of the ticks, by cause: lost_ without a sample, end_ why stacks end; alloc_: sampled allocations, those without a sample (lost), and those that could not be followed until they are freed (loose); lock_: waits for locks that another thread had (waits), and their time (ns), all of them; wait_: sampled ones of all kinds (sampled), and those without a sample (lost); fault_: the same of page faults; runtime_: processes with a runtime whose code ends stacks, as it was started; runtime_unknown: with one whose frames are not shown, for its version is not known. */
 export type PrivateCounters = Record<string, number>;
 
@@ -1163,6 +1166,28 @@ export interface PrivateLibraryId {
   id: string;
 }
 
+/** A process of a list, and how it is sampled. */
+export interface PrivateListedProcess {
+  pid: number;
+  name: string;
+  exe: string;
+  isolateGroupId: IsolateGroupId;
+  isolateId: IsolateId;
+  startTime: Millis;
+  /** As asked for; a debugged program, for one, may not be sampled all the same. */
+  sampling: boolean;
+  /** As asked for. */
+  periodMicros: number;
+  /** What makes the ticks; perf and suspend: it is attached to. */
+  timer: "none" | "cpu-timer" | "sigtrap" | "perf" | "suspend";
+  /** CPU time since it is sampled. */
+  cpuMicros: number;
+  /** In the store now. */
+  samples: number;
+  /** Let go, for the store is bounded. */
+  evicted: number;
+}
+
 /** A loop that is, or was, watched, and what its dispatches took. */
 export interface PrivateLoop {
   /** Of the service. It stays. */
@@ -1245,6 +1270,12 @@ export interface PrivateLoopTimes {
 /** What is known for certain of a time or a span: at least, and at most, in microseconds. */
 export type PrivateMicrosRange = number[];
 
+/** A process of the same user that is not sampled, and could be attached to. */
+export interface PrivateOtherProcess {
+  pid: number;
+  name: string;
+}
+
 /** The same for Observatory. */
 export interface PrivatePorts {
   type: "_Ports";
@@ -1267,6 +1298,21 @@ export interface PrivateProcess {
   truePeriodMicros: Micros;
   counters: PrivateCounters;
 }
+
+/** Processes that run. */
+export interface PrivateProcessList {
+  type: "_ProcessList";
+  /** That are sampled, or could be at once. */
+  processes: PrivateListedProcess[];
+  /** So many there are; the list has those that came first. */
+  found: number;
+  /** Whether the service can attach to others. */
+  attaches: boolean;
+  others: PrivateOtherProcess[];
+}
+
+/** on and off are of this process; default: what is asked of all. */
+export type PrivateProcessSampling = "default" | "on" | "off";
 
 /** Ticks by line: three lists of one length. */
 export interface PrivateProfileReport {
@@ -1968,6 +2014,14 @@ export interface EventPrivateTimelineAvailable {
 
 /** What each method takes, and what it gives. */
 export interface Methods {
+  /** Begins to sample a process that runs, and was not started with the sampler. */
+  "_attach": {
+    params: {
+      pid: number;
+      via?: PrivateAttachVia;
+    };
+    result: Success;
+  };
   /** clearCpuSamples, as it was called before 3.27. */
   "_clearCpuProfile": {
     params: {
@@ -1993,6 +2047,13 @@ export interface Methods {
       isolateId: IsolateId;
     };
     result: Sentinel;
+  };
+  /** Leaves a process that _attach has begun to sample, and its children. What was sampled stays. */
+  "_detach": {
+    params: {
+      pid: number;
+    };
+    result: Success;
   };
   /** Switches sampling on or off, in all processes. */
   "_enableProfiler": {
@@ -2112,6 +2173,15 @@ export interface Methods {
     };
     result: PrivatePorts | Sentinel;
   };
+  /** Processes that run: which are sampled, how often, and what of them is stored. */
+  "_getProcessList": {
+    params: {
+      search?: string;
+      count?: number;
+      others?: boolean;
+    };
+    result: PrivateProcessList;
+  };
   /** The memory that an object reaches. */
   "_getReachableSize": {
     params: {
@@ -2188,6 +2258,15 @@ export interface Methods {
     params: {
       service: string;
       alias: string;
+    };
+    result: Success;
+  };
+  /** Switches the sampling of one process on or off, or gives it a period of its own. */
+  "_setProcessSampling": {
+    params: {
+      pid: number;
+      sampling: PrivateProcessSampling;
+      periodMicros?: number;
     };
     result: Success;
   };

@@ -76,9 +76,13 @@ static void add_process(struct profile *profile, uint64_t id, const char *exe, u
 {
     struct process_info *process = &profile->processes[profile->process_count++];
 
-    *process = (struct process_info){
-        .id = id, .pid = (int32_t)id, .ppid = 1, .start_us = 1000000, .live = live
-    };
+    *process = (struct process_info){ .id = id,
+                                      .pid = (int32_t)id,
+                                      .ppid = 1,
+                                      .start_us = 1000000,
+                                      .live = live,
+                                      .enabled = true,
+                                      .period_us = 1000 };
     process->end_us = live ? 0 : 3000000;
     process->samples = samples;
     process->status.timer = FEED_TIMER_PERF_TRAP;
@@ -263,6 +267,22 @@ struct feed_settings profile_settings(struct profile *profile)
 void profile_apply_settings(struct profile *profile, const struct feed_settings *settings)
 {
     profile->settings = *settings;
+}
+
+bool profile_apply_process_settings(struct profile *profile, uint64_t process_id,
+                                    const struct process_settings *settings)
+{
+    for (size_t i = 0; i < profile->process_count; i++) {
+        struct process_info *process = &profile->processes[i];
+
+        if (process->id != process_id)
+            continue;
+        process->enabled = settings->given ? settings->enabled : profile->settings.enabled;
+        process->period_us = settings->given && settings->period_us ? settings->period_us
+                                                                    : profile->settings.period_us;
+        return true;
+    }
+    return false;
 }
 
 void profile_clear(struct profile *profile, uint64_t process_id)

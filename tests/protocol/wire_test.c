@@ -7,7 +7,8 @@
  *
  * A step with "client": "B" is another client's (there are "A" to "D", and "A" is who speaks where
  * none is named); "leaves": true ends it. "allowDds": true beside the steps is that option's;
- * "saved": true is a service over session files.
+ * "saved": true is a service over session files. "attaches": true is one of all programs of a user, of
+ * which 300 ("idle") could be attached to, and nothing else.
  *
  * No response and no close: nothing may come. In a response the text "<integer>", "<real>",
  * "<string>", "<list>", "<object>" or "<any>" stands for any value of that kind, and the member
@@ -350,6 +351,39 @@ static void nothing_is_left(struct talk *talk, struct client **clients)
     }
 }
 
+static bool attached;
+
+static bool attach_to(void *context, int32_t pid, enum service_via via, char *problem, size_t size)
+{
+    (void)context;
+    attached = pid == 300 && via == SERVICE_VIA_AUTO;
+    if (!attached)
+        snprintf(problem, size, "process %d is not there", (int)pid);
+    return attached;
+}
+
+static bool detach_from(void *context, int32_t pid)
+{
+    bool left = attached && pid == 300;
+
+    (void)context;
+    attached = false;
+    return left;
+}
+
+static void tell_others(void *context, void (*tell)(void *to, int32_t pid, const char *name),
+                        void *to)
+{
+    (void)context;
+    tell(to, 100, "sampled already");
+    tell(to, 300, "idle");
+}
+
+static struct service_attacher fake_attacher(void)
+{
+    return (struct service_attacher){ attach_to, detach_from, tell_others, NULL };
+}
+
 static void wire_case(void **state)
 {
     json_error_t error;
@@ -362,6 +396,8 @@ static void wire_case(void **state)
 
     if (!file)
         fail_msg("%s:%d: %s", (const char *)*state, error.line, error.text);
+    if (json_is_true(json_object_get(file, "attaches")))
+        options.attacher = fake_attacher();
     talk_begin_as(&talk, &options, json_is_true(json_object_get(file, "saved")));
     clients[0] = talk.client;
     for (size_t i = 0; i < json_array_size(steps); i++)

@@ -75,10 +75,13 @@ from .protocol import (
     Micros,
     PauseResult,
     PostEventResult,
+    PrivateAttachResult,
+    PrivateAttachVia,
     PrivateClearCpuProfileResult,
     PrivateClearStallsResult,
     PrivateClearVMTimelineResult,
     PrivateCollectAllGarbageResult,
+    PrivateDetachResult,
     PrivateEnableProfilerResult,
     PrivateGetAllocationProfileResult,
     PrivateGetCpuProfileResult,
@@ -93,6 +96,7 @@ from .protocol import (
     PrivateGetObjectStoreResult,
     PrivateGetPersistentHandlesResult,
     PrivateGetPortsResult,
+    PrivateGetProcessListResult,
     PrivateGetReachableSizeResult,
     PrivateGetRetainedSizeResult,
     PrivateGetSessionResult,
@@ -102,7 +106,9 @@ from .protocol import (
     PrivateGetVMMetricListResult,
     PrivateGetVMTimelineFlagsResult,
     PrivateGetVMTimelineResult,
+    PrivateProcessSampling,
     PrivateRegisterServiceResult,
+    PrivateSetProcessSamplingResult,
     PrivateSetStreamIncludePrivateMembersResult,
     PrivateSetVMTimelineFlagsResult,
     PrivateWriteCpuProfileTimelineResult,
@@ -151,6 +157,19 @@ class Methods:
     def _ask(self, method: str, **params: Any) -> Any:
         return self._call(method, **{n: v for n, v in params.items() if v is not None})
 
+    def private_attach(
+        self,
+        *,
+        pid: int,
+        via: Optional[PrivateAttachVia] = None,
+    ) -> PrivateAttachResult:
+        """Begins to sample a process that runs, and was not started with the sampler. Only one
+        of the service's own user, and only where a service serves all programs of one:
+        isoscope serve --socket. Its children are followed.
+        """
+        reply: PrivateAttachResult = self._ask("_attach", pid=pid, via=via)
+        return reply
+
     def private_clear_cpu_profile(self, *, isolate_id: IsolateId) -> PrivateClearCpuProfileResult:
         """clearCpuSamples, as it was called before 3.27."""
         reply: PrivateClearCpuProfileResult = self._ask("_clearCpuProfile", isolateId=isolate_id)
@@ -183,6 +202,13 @@ class Methods:
             "_collectAllGarbage",
             isolateId=isolate_id,
         )
+        return reply
+
+    def private_detach(self, *, pid: int) -> PrivateDetachResult:
+        """Leaves a process that _attach has begun to sample, and its children. What was sampled
+        stays.
+        """
+        reply: PrivateDetachResult = self._ask("_detach", pid=pid)
         return reply
 
     def private_enable_profiler(
@@ -402,6 +428,26 @@ class Methods:
         reply: PrivateGetPortsResult = self._ask("_getPorts", isolateId=isolate_id)
         return reply
 
+    def private_get_process_list(
+        self,
+        *,
+        search: Optional[str] = None,
+        count: Optional[int] = None,
+        others: Optional[bool] = None,
+    ) -> PrivateGetProcessListResult:
+        """Processes that run: which are sampled, how often, and what of them is stored.
+        search: Only those whose pid, name or path has it, in any case of letters.
+        count: At most so many of each; 0: 1,000.
+        others: Also those of the same user that are not sampled.
+        """
+        reply: PrivateGetProcessListResult = self._ask(
+            "_getProcessList",
+            search=search,
+            count=count,
+            others=others,
+        )
+        return reply
+
     def private_get_reachable_size(
         self,
         *,
@@ -557,6 +603,25 @@ class Methods:
             "_registerService",
             service=service,
             alias=alias,
+        )
+        return reply
+
+    def private_set_process_sampling(
+        self,
+        *,
+        pid: int,
+        sampling: PrivateProcessSampling,
+        period_micros: Optional[int] = None,
+    ) -> PrivateSetProcessSamplingResult:
+        """Switches the sampling of one process on or off, or gives it a period of its own. It
+        holds until the process ends, also beyond an exec. All others stay as they are.
+        period_micros: 0: that of all.
+        """
+        reply: PrivateSetProcessSamplingResult = self._ask(
+            "_setProcessSampling",
+            pid=pid,
+            sampling=sampling,
+            periodMicros=period_micros,
         )
         return reply
 
@@ -1619,6 +1684,14 @@ if TYPE_CHECKING:
 
         def __init__(self, call: Callable[..., Awaitable[Mapping[str, Any]]]) -> None: ...
 
+        async def private_attach(
+            self,
+            *,
+            pid: int,
+            via: Optional[PrivateAttachVia] = None,
+        ) -> PrivateAttachResult:
+            """Begins to sample a process that runs, and was not started with the sampler."""
+
         async def private_clear_cpu_profile(
             self,
             *,
@@ -1644,6 +1717,11 @@ if TYPE_CHECKING:
             isolate_id: IsolateId,
         ) -> PrivateCollectAllGarbageResult:
             """Collects garbage."""
+
+        async def private_detach(self, *, pid: int) -> PrivateDetachResult:
+            """Leaves a process that _attach has begun to sample, and its children. What was
+            sampled stays.
+            """
 
         async def private_enable_profiler(
             self,
@@ -1759,6 +1837,15 @@ if TYPE_CHECKING:
         async def private_get_ports(self, *, isolate_id: IsolateId) -> PrivateGetPortsResult:
             """The ports of an isolate, for Observatory."""
 
+        async def private_get_process_list(
+            self,
+            *,
+            search: Optional[str] = None,
+            count: Optional[int] = None,
+            others: Optional[bool] = None,
+        ) -> PrivateGetProcessListResult:
+            """Processes that run: which are sampled, how often, and what of them is stored."""
+
         async def private_get_reachable_size(
             self,
             *,
@@ -1837,6 +1924,15 @@ if TYPE_CHECKING:
             """Offers a method to the other clients. The name that registerService had before
             protocol 3.22.
             """
+
+        async def private_set_process_sampling(
+            self,
+            *,
+            pid: int,
+            sampling: PrivateProcessSampling,
+            period_micros: Optional[int] = None,
+        ) -> PrivateSetProcessSamplingResult:
+            """Switches the sampling of one process on or off, or gives it a period of its own."""
 
         async def private_set_stream_include_private_members(
             self,

@@ -23,8 +23,10 @@ SymbolsWanted = Literal["complete", "available"]
 TimelineStream = str
 ZoneBuffer = Literal["Ring"]
 ZoneIds = Literal["AlwaysAllocate", "ReuseExisting"]
+PrivateAttachVia = Literal["auto", "perf", "suspend"]
 PrivateCounters = Mapping[str, int]
 PrivateMicrosRange = List[int]
+PrivateProcessSampling = Literal["default", "on", "off"]
 PrivateRuntime = Literal["other", "python", "java", "javascript", "ruby", "php", "perl", "lua"]
 PrivateStallCounts = Mapping[str, int]
 
@@ -1200,6 +1202,23 @@ class PrivateLibraryId(TypedDict):
     id: str
 
 
+class PrivateListedProcess(TypedDict):
+    """A process of a list, and how it is sampled."""
+
+    pid: int
+    name: str
+    exe: str
+    isolateGroupId: IsolateGroupId
+    isolateId: IsolateId
+    startTime: Millis
+    sampling: bool
+    periodMicros: int
+    timer: Literal["none", "cpu-timer", "sigtrap", "perf", "suspend"]
+    cpuMicros: int
+    samples: int
+    evicted: int
+
+
 class PrivateLoop(TypedDict):
     """A loop that is, or was, watched, and what its dispatches took."""
 
@@ -1274,6 +1293,13 @@ class PrivateLoopTimes(TypedDict):
     buckets: List[int]
 
 
+class PrivateOtherProcess(TypedDict):
+    """A process of the same user that is not sampled, and could be attached to."""
+
+    pid: int
+    name: str
+
+
 class PrivatePorts(TypedDict):
     """The same for Observatory."""
 
@@ -1299,6 +1325,16 @@ class PrivateProcess(_PrivateProcessRequired, total=False):
     endTime: Millis
     exit: PrivateExit
     timerReason: Literal["asked", "refused", "kernel", "traced", "signal", "switches", "filtered", "absent", "no_room", "rights"]
+
+
+class PrivateProcessList(TypedDict):
+    """Processes that run."""
+
+    type: Literal["_ProcessList"]
+    processes: List[PrivateListedProcess]
+    found: int
+    attaches: bool
+    others: List[PrivateOtherProcess]
 
 
 class PrivateProfileReport(TypedDict):
@@ -1992,6 +2028,18 @@ class EventPrivateTimelineAvailable(TypedDict):
     _events: int
 
 
+class _PrivateAttachParamsRequired(TypedDict):
+    """What every PrivateAttachParams has."""
+
+    pid: int
+
+
+class PrivateAttachParams(_PrivateAttachParamsRequired, total=False):
+    """Of _attach."""
+
+    via: PrivateAttachVia
+
+
 class PrivateClearCpuProfileParams(TypedDict):
     """Of _clearCpuProfile."""
 
@@ -2013,6 +2061,12 @@ class PrivateCollectAllGarbageParams(TypedDict):
     """Of _collectAllGarbage."""
 
     isolateId: IsolateId
+
+
+class PrivateDetachParams(TypedDict):
+    """Of _detach."""
+
+    pid: int
 
 
 class PrivateEnableProfilerParams(TypedDict, total=False):
@@ -2139,6 +2193,14 @@ class PrivateGetPortsParams(TypedDict):
     isolateId: IsolateId
 
 
+class PrivateGetProcessListParams(TypedDict, total=False):
+    """Of _getProcessList."""
+
+    search: str
+    count: int
+    others: bool
+
+
 class PrivateGetReachableSizeParams(TypedDict):
     """Of _getReachableSize."""
 
@@ -2208,6 +2270,19 @@ class PrivateRegisterServiceParams(TypedDict):
 
     service: str
     alias: str
+
+
+class _PrivateSetProcessSamplingParamsRequired(TypedDict):
+    """What every PrivateSetProcessSamplingParams has."""
+
+    pid: int
+    sampling: PrivateProcessSampling
+
+
+class PrivateSetProcessSamplingParams(_PrivateSetProcessSamplingParamsRequired, total=False):
+    """Of _setProcessSampling."""
+
+    periodMicros: int
 
 
 class PrivateSetStreamIncludePrivateMembersParams(TypedDict):
@@ -2889,10 +2964,12 @@ class StreamListenParams(TypedDict):
     streamId: StreamId
 
 
+PrivateAttachResult = Success
 PrivateClearCpuProfileResult = Union[Success, Sentinel]
 PrivateClearStallsResult = Union[Success, Sentinel]
 PrivateClearVMTimelineResult = Success
 PrivateCollectAllGarbageResult = Sentinel
+PrivateDetachResult = Success
 PrivateEnableProfilerResult = Union[Success, Sentinel]
 PrivateGetAllocationProfileResult = Union[AllocationProfile, Sentinel]
 PrivateGetCpuProfileResult = Union[PrivateCpuProfile, Sentinel]
@@ -2907,6 +2984,7 @@ PrivateGetLoopStatsResult = Union[PrivateLoopStats, Sentinel]
 PrivateGetObjectStoreResult = Sentinel
 PrivateGetPersistentHandlesResult = Sentinel
 PrivateGetPortsResult = Union[PrivatePorts, Sentinel]
+PrivateGetProcessListResult = PrivateProcessList
 PrivateGetReachableSizeResult = Sentinel
 PrivateGetRetainedSizeResult = Sentinel
 PrivateGetSessionResult = PrivateSession
@@ -2917,6 +2995,7 @@ PrivateGetVMMetricListResult = MetricList
 PrivateGetVMTimelineResult = Timeline
 PrivateGetVMTimelineFlagsResult = TimelineFlags
 PrivateRegisterServiceResult = Success
+PrivateSetProcessSamplingResult = Success
 PrivateSetStreamIncludePrivateMembersResult = Success
 PrivateSetVMTimelineFlagsResult = Success
 PrivateWriteCpuProfileTimelineResult = Union[Success, Sentinel]
