@@ -5,6 +5,9 @@
  */
 #include "../attach/attach.h"
 #include "../console/nearest.h"
+#include "../host/room_process.h"
+#include "../host/room_serve.h"
+#include "../host/serve_command.h"
 #include "../console/log_line.h"
 #include "../console/status.h"
 #include "../run/inherited.h"
@@ -14,7 +17,6 @@
 #include "mcp.h"
 #include "page_file.h"
 #include "python.h"
-#include "../service/serve_files.h"
 #include "symbolize.h"
 
 #include <stdio.h>
@@ -33,7 +35,7 @@ static const struct command commands[] = {
     { "run", run_command, "run a program with the sampler and serve its profile" },
     { "record", run_command, "run a program with the sampler and write its profile to a file" },
     { "attach", attach_command, "sample a program that runs already and serve its profile" },
-    { "serve", serve_files_command, "serve saved profiles" },
+    { "serve", serve_command, "serve saved profiles, or all programs of a host" },
     { "symbolize", symbolize_command, "give a saved profile its names, or resolve addresses" },
     { "lsp", lsp_command, "show a profile in editors, as a language server" },
     { "mcp", mcp_command, "let assistants read profiles, as a Model Context Protocol server" },
@@ -41,6 +43,7 @@ static const struct command commands[] = {
     { "--help", help_command, NULL },
     { "-h", help_command, NULL },
     { "--version", version_command, NULL },
+    { ROOM_COMMAND, room_command, NULL },
     { "page-file", page_file_command, NULL },
 };
 
@@ -67,6 +70,9 @@ static const struct command python_commands[] = {
     { "transcript", NULL, "record what clients and a service say, as a file" },
     { "replay", NULL, "replay a transcript to a service, or in a service's place" },
     { "overhead", NULL, "measure the overhead of sampling on a command" },
+    { "ps", NULL, "list the programs that a host service samples" },
+    { "ctl", NULL, "switch the sampling of one process on or off" },
+    { "open", NULL, "open your page of a host service" },
     { "completion", NULL, "print a shell's completions for isoscope" },
     { "docs", NULL, "open the documentation in a browser" },
 };

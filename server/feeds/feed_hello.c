@@ -78,16 +78,22 @@ static bool is_message(const struct packet *packet, enum feed_message_type type,
 }
 
 /* The kernel's word counts. It says 0 for a process in a namespace that we cannot see. */
-static bool take_peer(struct feed_greeting *out, int socket, const struct feed_hello *hello,
-                      uid_t owner)
+static bool take_peer(struct feed_greeting *out, struct ucred *peer, int socket, uid_t owner)
 {
-    struct ucred peer;
-    socklen_t size = sizeof(peer);
+    socklen_t size = sizeof(*peer);
 
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
-        (peer.uid != owner && peer.uid != 0))
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, peer, &size) < 0 ||
+        (owner != FEED_OF_EVERYBODY && peer->uid != owner && peer->uid != 0))
         return false;
-    out->pid = peer.pid > 0 ? peer.pid : hello->pid;
+    out->uid = peer->uid;
+    out->gid = peer->gid;
+    return true;
+}
+
+static bool take_pids(struct feed_greeting *out, const struct ucred *peer,
+                      const struct feed_hello *hello)
+{
+    out->pid = peer->pid > 0 ? peer->pid : hello->pid;
     /* In another namespace its parent's number means nothing here. */
     out->ppid = out->pid == hello->pid ? hello->ppid : 0;
     return out->pid > 0;
@@ -106,10 +112,11 @@ static bool has_descriptors(const struct packet *packet)
 static bool take_hello(struct feed_greeting *out, struct packet *packet, int socket, uid_t owner)
 {
     const struct feed_hello *hello = &packet->hello;
+    struct ucred peer;
     size_t next = 0;
 
     if (!is_message(packet, FEED_MESSAGE_HELLO, sizeof(*hello)) || !has_descriptors(packet) ||
-        !take_peer(out, socket, hello, owner))
+        !take_peer(out, &peer, socket, owner) || !take_pids(out, &peer, hello))
         return false;
     out->memfd = packet->descriptors[next++];
     out->clock = hello->events & FEED_HELLO_CLOCK ? packet->descriptors[next++] : -1;
@@ -119,6 +126,17 @@ static bool take_hello(struct feed_greeting *out, struct packet *packet, int soc
     memcpy(out->exe, hello->exe, sizeof(out->exe));
     out->exe[sizeof(out->exe) - 1] = '\0';
     return true;
+}
+
+static bool take_ask(struct feed_greeting *out, const struct packet *packet, int socket,
+                     uid_t owner)
+{
+    struct ucred peer;
+
+    return packet->size == sizeof(packet->head) && !packet->truncated &&
+           packet->head.magic == FEED_MESSAGE_MAGIC && packet->head.type == FEED_MESSAGE_ASK &&
+           packet->head.version == FEED_ASK_VERSION && !packet->descriptor_count &&
+           take_peer(out, &peer, socket, owner);
 }
 
 enum feed_received feed_receive(struct feed_greeting *out, int socket, uid_t owner)
@@ -133,6 +151,8 @@ enum feed_received feed_receive(struct feed_greeting *out, int socket, uid_t own
         received = FEED_RECEIVED_END;
     else if (take_hello(out, &packet, socket, owner))
         received = FEED_RECEIVED_HELLO;
+    else if (take_ask(out, &packet, socket, owner))
+        received = FEED_RECEIVED_ASK;
     close_descriptors(&packet);
     return received;
 }

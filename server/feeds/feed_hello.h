@@ -14,19 +14,25 @@
 enum feed_received {
     FEED_RECEIVED_NOTHING, /* not now */
     FEED_RECEIVED_HELLO,
+    FEED_RECEIVED_ASK, /* a client asks where the page is; only uid and gid are filled */
     FEED_RECEIVED_END, /* the other side has closed it */
     FEED_RECEIVED_NONSENSE,
 };
 
 struct feed_greeting {
     int memfd, clock, faults; /* -1: there is none */
-    pid_t pid, ppid;          /* as this process sees them; ppid 0: not known */
-    uint32_t origin;          /* feed_origin */
+    uid_t uid;                /* whose process it is, by the kernel's word */
+    gid_t gid;
+    pid_t pid, ppid; /* as this process sees them; ppid 0: not known */
+    uint32_t origin; /* feed_origin */
     char exe[FEED_EXE_BYTES];
 };
 
-/* The next message of a socket that does not block. out is filled for a hello only. owner: whose
- * processes may say hello; root's may too, and could do anything without it. */
+#define FEED_OF_EVERYBODY ((uid_t)-1)
+
+/* The next message of a socket that does not block. out is filled for a hello and an ask only.
+ * owner: whose processes may say hello, or FEED_OF_EVERYBODY; root's may too, and could do anything
+ * without it. */
 enum feed_received feed_receive(struct feed_greeting *out, int socket, uid_t owner);
 
 #endif

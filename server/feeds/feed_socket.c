@@ -88,7 +88,7 @@ static void refuse(const struct feed_greeting *greeting)
         close(greeting->faults);
 }
 
-static void attach(struct feed_socket *feed, const struct feed_greeting *greeting)
+void feed_socket_take(struct feed_socket *feed, const struct feed_greeting *greeting)
 {
     const struct profile_peer peer = {
         .pid = greeting->pid,
@@ -115,7 +115,7 @@ static bool receive(struct feed_socket *feed, int socket)
     enum feed_received received = feed_receive(&greeting, socket, geteuid());
 
     if (received == FEED_RECEIVED_HELLO)
-        attach(feed, &greeting);
+        feed_socket_take(feed, &greeting);
     return received != FEED_RECEIVED_NOTHING;
 }
 
@@ -183,7 +183,8 @@ static void welcome(void *context, int socket)
 
 void feed_socket_drain(struct feed_socket *feed)
 {
-    acceptor_drain(feed->acceptor);
+    if (feed->acceptor)
+        acceptor_drain(feed->acceptor);
     for (struct connection *c = feed->connections; c; c = c->next)
         if (receive(feed, c->socket))
             io_watch_end(c->watch);
@@ -196,7 +197,8 @@ unsigned feed_socket_hellos(const struct feed_socket *feed)
 
 void feed_socket_say_unsampled(struct feed_socket *feed)
 {
-    unsampled_say_more(feed->unsampled);
+    if (feed->unsampled)
+        unsampled_say_more(feed->unsampled);
 }
 
 static int make_listener(const char *path)
@@ -230,6 +232,10 @@ int feed_socket_new(struct feed_socket **out, struct loop *loop,
     feed->options = *options;
     feed->loop = loop;
     feed->descriptors_below = descriptors_for_programs();
+    if (!options->path) {
+        *out = feed;
+        return 0;
+    }
     int listener = make_listener(options->path);
     if (listener < 0 || acceptor_new(&feed->acceptor, loop, listener, &events, feed) < 0 ||
         unsampled_new(&feed->unsampled, loop, &unsampled) < 0) {

@@ -13,6 +13,7 @@
 #ifndef ISOSCOPE_FEED_SOCKET_H
 #define ISOSCOPE_FEED_SOCKET_H
 
+struct feed_greeting;
 struct feed_socket;
 struct loop;
 struct profile;
@@ -21,12 +22,15 @@ struct service;
 struct feed_socket_options {
     struct profile *profile;
     struct service *service; /* hears of programs that are not sampled */
-    const char *path;        /* of the socket, which is made here */
+    const char *path;        /* of the socket, which is made here; NULL: another process has it */
 };
 
 int feed_socket_new(struct feed_socket **out, struct loop *loop,
                     const struct feed_socket_options *options);
 void feed_socket_free(struct feed_socket *feed); /* NULL is fine */
+
+/* A program said hello, here or to another process. Takes over its descriptors. */
+void feed_socket_take(struct feed_socket *feed, const struct feed_greeting *greeting);
 
 /* Takes at once what programs have sent already: they may have ended since. */
 void feed_socket_drain(struct feed_socket *feed);

@@ -45,6 +45,15 @@ int listener_open(int *out, uint16_t *port)
     return 0;
 }
 
+uint16_t listener_port(int fd)
+{
+    struct sockaddr_in address = { .sin_family = AF_UNSPEC };
+    socklen_t size = sizeof(address);
+
+    getsockname(fd, (struct sockaddr *)&address, &size);
+    return ntohs(address.sin_port);
+}
+
 /* Nobody listens to it any more, and it is gone. Else errno tells. */
 static bool remove_stale(const struct sockaddr_un *address)
 {

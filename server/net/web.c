@@ -287,6 +287,11 @@ void web_free(struct web *web)
     free(web);
 }
 
+void web_take(struct web *web, int fd)
+{
+    accepted(web, fd);
+}
+
 static void poll_again(void *context)
 {
     web_poll(context);

@@ -37,6 +37,9 @@ void web_free(struct web *web); /* NULL is fine */
 /* Takes over listener, also on failure; -1: nobody can come. */
 int web_listen(struct web *web, struct loop *loop, int listener);
 
+/* A connection that another process accepted. Takes over fd, which does not block. */
+void web_take(struct web *web, int fd);
+
 /* The profile changed, or time has passed: answers what waited, sends events. */
 void web_poll(struct web *web);
 

@@ -1,91 +1,22 @@
 #include "serve_files.h"
 
 #include "../console/log_line.h"
-#include "../console/option_table.h"
 #include "../console/status.h"
 #include "../net/loop.h"
 #include "ending_signals.h"
 #include "serve.h"
-#include "serve_words.h"
 #include "service_info.h"
 #include "shutdown.h"
 
 #include "../../sampler/include/isoscope/isoscope.h"
-#include "../../sampler/profile/saved.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-
-enum { ERROR_BYTES = 512 };
-
-static const char usage[] =
-    "Usage: isoscope serve [OPTIONS] FILE...\n"
-    "\n"
-    "Serves what `isoscope record`, `isoscope run -o` or `isoscope save` wrote, as the live "
-    "service\n"
-    "served it, until Ctrl-C or SIGTERM. Several files are shown on one time line.\n"
-    "\n";
-
-struct serve_files_options {
-    struct serve_options serve;
-    bool help;
-};
-
-static const char *const aligns[] = { "start", "clock", NULL };
-_Static_assert(SAVED_ALIGN_START == 0 && SAVED_ALIGN_CLOCK == 1, "the words' order");
-
-#define AT(field) .offset = offsetof(struct serve_files_options, field)
-
-static const struct option_row session_rows[] = {
-    { "align", .kind = OPTION_CHOICE, AT(serve.host.align), .words = aligns, .group = "Session",
-      .help =
-          "start: all files begin at the same moment (default). clock: each at its time of day" },
-    { "history", .kind = OPTION_MIB, AT(serve.host.profile.store_bytes), .least = 1, .most = 65536,
-      .initial = 64, .value = "MIB", .means = "a number of MiB",
-      .help = "memory for samples that are being read, {range} MiB (default: {default}). The rest "
-              "stays in the files" },
-    { "source-root", .kind = OPTION_TAKEN, AT(serve), .take = serve_take_source_root,
-      .value = "DIR",
-      .help = "let clients read the source files in DIR and below, besides those in the session" },
-};
-static const struct option_row other_rows[] = {
-    { "quiet", .kind = OPTION_ON, AT(serve.quiet), .help = "do not print the listening line" },
-    { "end-with-input", .kind = OPTION_ON, AT(serve.ends_with_input),
-      .help = "end when standard input does: with whoever holds the other end of its pipe" },
-};
-static const struct option_row help_rows[] = {
-    { "help", 'h', OPTION_HELP, AT(help), .help = "show this help" },
-};
-static const struct option_rows session_words = { session_rows, 3 },
-                                other_words = { other_rows, 2 }, help_words = { help_rows, 1 };
-
-#define SERVE offsetof(struct serve_files_options, serve)
-static const struct option_part parts[] = {
-    { &session_words, 0 },    { &listen_words, SERVE }, { &other_words, 0 },
-    { &client_words, SERVE }, { &help_words, 0 },
-};
-static const struct option_table table = { "isoscope serve", parts, sizeof(parts) / sizeof(*parts),
-                                           true };
-
-static int parse(struct serve_files_options *out, int argc, char **argv, char *error, size_t size)
-{
-    int first = option_table_parse(&table, out, argc, argv, error, size);
-
-    if (first < 0 || out->help)
-        return first;
-    out->serve.host.files = (const char *const *)argv + first;
-    out->serve.host.file_count = (size_t)(argc - first);
-    if (first < argc)
-        return serve_words_agree(&out->serve, error, size);
-    snprintf(error, size, "no file given: isoscope serve FILE...");
-    return -ISOSCOPE_INVALID;
-}
 
 struct serving {
     struct service_host host;
@@ -163,7 +94,7 @@ static int run_loop(struct serving *serving)
     return STATUS_OK;
 }
 
-static int serve_files(const struct serve_options *options)
+int serve_files(const struct serve_options *options)
 {
     struct serving serving = { .signals = ending_signals() };
     int status = STATUS_FAILED, opened, watched;
@@ -185,23 +116,4 @@ static int serve_files(const struct serve_options *options)
     service_host_close(&serving.host);
     shutdown_free(serving.shutdown);
     return status;
-}
-
-int serve_files_command(int argc, char **argv, const struct inherited *inherited)
-{
-    static struct serve_files_options options; /* texts of its are pointed to */
-    char error[ERROR_BYTES];
-
-    (void)inherited;
-    if (parse(&options, argc, argv, error, sizeof(error)) < 0) {
-        log_line("%s", error);
-        log_line_plain("Try `isoscope serve --help`.");
-        return STATUS_USAGE;
-    }
-    if (options.help) {
-        fputs(usage, stdout);
-        option_table_help(&table, stdout);
-        return STATUS_OK;
-    }
-    return serve_files(&options.serve);
 }

@@ -1,14 +1,14 @@
 /*
- * serve_files.h - the command `isoscope serve`: session files as the live service that they were.
+ * serve_files.h - session files as the live service that they were.
  *
  *   files -> profile -> service, port -> clients, until Ctrl-C
  */
 #ifndef ISOSCOPE_SERVE_FILES_H
 #define ISOSCOPE_SERVE_FILES_H
 
-struct inherited;
+struct serve_options;
 
-/* argv[0] is the command's own name. Returns the exit status. */
-int serve_files_command(int argc, char **argv, const struct inherited *inherited);
+/* options.host.files: which. Returns the exit status. */
+int serve_files(const struct serve_options *options);
 
 #endif

@@ -90,7 +90,10 @@ static int open_live(struct service_host *host, const struct service_host_option
     struct profile_options profile = options->profile;
     int status;
 
-    snprintf(tables, sizeof(tables), "%s" FEED_TABLES_SUFFIX, options->feed_path);
+    if (options->tables_path)
+        snprintf(tables, sizeof(tables), "%s", options->tables_path);
+    else
+        snprintf(tables, sizeof(tables), "%s" FEED_TABLES_SUFFIX, options->feed_path);
     profile.tables_path = tables;
     profile.changed = wake_now;
     profile.context = host->wake;
@@ -107,13 +110,18 @@ static int open_live(struct service_host *host, const struct service_host_option
     return status < 0 ? failed("start the profile", status) : 0;
 }
 
+static bool is_live(const struct service_host_options *options)
+{
+    return options->feed_path || options->tables_path;
+}
+
 static int open_profile(struct service_host *host, const struct service_host_options *options)
 {
     int status = wake_new(&host->wake);
 
     if (status < 0)
         return failed("start the profile", status);
-    return options->feed_path ? open_live(host, options) : open_saved(host, options);
+    return is_live(options) ? open_live(host, options) : open_saved(host, options);
 }
 
 static int open_service(struct service_host *host,
@@ -177,8 +185,10 @@ int service_host_open(struct service_host *host, const struct service_host_optio
     int listener = -1, status;
 
     /* First: a port that is taken is known before a large file is read. */
-    if (!options->deaf && (status = address_open(&host->address, &listener, options->port,
-                                                 options->socket, options->no_token)) < 0)
+    if (options->address)
+        host->address = *options->address;
+    else if (!options->deaf && (status = address_open(&host->address, &listener, options->port,
+                                                      options->socket, options->no_token)) < 0)
         return status;
     if ((status = open_profile(host, options)) < 0 || (status = open_service(host, options)) < 0) {
         if (listener >= 0)
@@ -187,7 +197,7 @@ int service_host_open(struct service_host *host, const struct service_host_optio
     }
     if ((status = open_web(host, options, listener)) < 0)
         return status;
-    if (options->feed_path && (status = open_feed(host, options)) < 0)
+    if (is_live(options) && (status = open_feed(host, options)) < 0)
         return failed("open the feed's socket", status);
     return 0;
 }

@@ -27,7 +27,10 @@ struct feed_socket;
 struct loop;
 
 struct service_host_options {
-    const char *feed_path;    /* where programs hand in their feeds; NULL: a saved profile */
+    const char *feed_path; /* where programs hand in their feeds; NULL: a saved profile, or */
+    const char
+        *tables_path; /* another process takes feeds, and clients at its address; their file */
+    const struct address *address;
     const char *const *files; /* of that: session files */
     size_t file_count;
     unsigned align;     /* their enum saved_align */

@@ -18,7 +18,7 @@ from ..errors import IsoscopeError
 from ..text import printable
 from . import mistakes
 from .commands import completion, diff, disassemble, docs, dump, explain, export, hot, locks, overhead, replay
-from .commands import save, stalls, stats, table, timeline, top, transcript, tree, view, watch
+from .commands import processes, save, stalls, stats, table, timeline, top, transcript, tree, view, watch
 from .exits import FAILED, INTERRUPTED, USAGE, NotStarted, status_of
 
 # One row a command: add(subparsers) makes its parser, whose default `run` does the work.
@@ -44,6 +44,9 @@ COMMANDS = {
     "transcript": transcript.add,
     "replay": replay.add,
     "overhead": overhead.add,
+    "ps": processes.add,
+    "ctl": processes.add_ctl,
+    "open": processes.add_open,
     "completion": completion.add,
     "docs": docs.add,
 }

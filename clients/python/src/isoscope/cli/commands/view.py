@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         formats.write(source.profile, "cpusamples", out)
         name, content, status = source.name, out.getvalue(), source.status
     with ViewServer(name, content, args.port) as server:
-        _show(args, server.address)
+        show(args, server.address)
         print("Ctrl-C ends it.", flush=True)
         signal.signal(signal.SIGTERM, lambda number, frame: server.stop())
         try:
@@ -76,11 +76,11 @@ def _of_service(args: argparse.Namespace) -> int:
         raise UsageError("view: a service shows its own page; select filters there")
     if unix_path(args.source) is not None:
         raise UsageError("view: a browser cannot open a unix socket; run isoscope without --socket")
-    _show(args, args.source)
+    show(args, args.source)
     return DONE
 
 
-def _show(args: argparse.Namespace, address: str) -> None:
+def show(args: argparse.Namespace, address: str) -> None:
     print(f"Open in a browser: {address}", flush=True)
     # Without a display webbrowser would run a text browser, in this terminal.
     display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))

@@ -1,0 +1,140 @@
+#include "host_options.h"
+
+#include "../console/option_table.h"
+#include "../service/serve_words.h"
+#include "admins.h"
+
+#include "../../sampler/feed/layout.h"
+#include "../../sampler/include/isoscope/isoscope.h"
+#include "../../sampler/profile/saved.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { HOST_PERIOD_US = 10000 };
+
+static const char usage[] =
+    "Usage: isoscope serve [OPTIONS] FILE...\n"
+    "       isoscope serve --socket PATH [OPTIONS]\n"
+    "\n"
+    "Serves what `isoscope record`, `isoscope run -o` or `isoscope save` wrote, as the live "
+    "service\n"
+    "served it, until Ctrl-C or SIGTERM. Several files are shown on one time line.\n"
+    "\n"
+    "Without a FILE it is a host service: each program that was started with LD_PRELOAD and\n"
+    "ISOSCOPE_SOCKET=PATH feeds it. Each user sees his own programs: `isoscope open` opens their "
+    "page,\n"
+    "`isoscope ps` lists them, `isoscope ctl` switches their sampling.\n"
+    "\n";
+
+static const char *const aligns[] = { "start", "clock", NULL };
+_Static_assert(SAVED_ALIGN_START == 0 && SAVED_ALIGN_CLOCK == 1, "the words' order");
+
+#define AT(field) .offset = offsetof(struct host_options, field)
+
+static int take_group(void *field, const char *name, char *error, size_t error_size)
+{
+    if (!admins_known(name)) {
+        snprintf(error, error_size, "there is no group '%s'", name);
+        return -ISOSCOPE_INVALID;
+    }
+    *(const char **)field = name;
+    return 0;
+}
+
+static const struct option_row session_rows[] = {
+    { "align", .kind = OPTION_CHOICE, AT(serve.host.align), .words = aligns, .group = "Session",
+      .help =
+          "start: all files begin at the same moment (default). clock: each at its time of day" },
+    { "history", .kind = OPTION_MIB, AT(serve.host.profile.store_bytes), .least = 1, .most = 65536,
+      .initial = 64, .value = "MIB", .means = "a number of MiB",
+      .help = "memory for samples that are being read, {range} MiB (default: {default}). The rest "
+              "stays in the files. Of a host service: for the samples of each user" },
+    { "source-root", .kind = OPTION_TAKEN, AT(serve), .take = serve_take_source_root,
+      .value = "DIR",
+      .help = "let clients read the source files in DIR and below, besides those in the session" },
+};
+static const struct option_row host_rows[] = {
+    { "period", .kind = OPTION_UINT32, AT(serve.host.profile.settings.period_us),
+      .group = "Host service", .least = FEED_PERIOD_MIN_US, .most = FEED_PERIOD_MAX_US,
+      .initial = HOST_PERIOD_US, .value = "US", .means = "a number of microseconds",
+      .help = "CPU time between two samples of a thread, {range} microseconds (default: "
+              "{default}); `isoscope ctl` changes it for one process" },
+    { "paused", .kind = OPTION_OFF, AT(serve.host.profile.settings.enabled),
+      .help = "sample nothing, until `isoscope ctl PID on`" },
+    { "admin-group", .kind = OPTION_TAKEN, AT(admin_group), .take = take_group, .value = "GROUP",
+      .help = "members of GROUP see the programs of all users (default: root alone does)" },
+};
+static const struct option_row other_rows[] = {
+    { "quiet", .kind = OPTION_ON, AT(serve.quiet), .help = "do not print the listening line" },
+};
+static const struct option_row help_rows[] = {
+    { "help", 'h', OPTION_HELP, AT(help), .help = "show this help" },
+};
+#define ROWS(rows)                                                                                 \
+    {                                                                                              \
+        rows, sizeof(rows) / sizeof(*(rows))                                                       \
+    }
+static const struct option_rows session_words = ROWS(session_rows), host_words = ROWS(host_rows),
+                                other_words = ROWS(other_rows), help_words = ROWS(help_rows);
+
+#define SERVE offsetof(struct host_options, serve)
+static const struct option_part parts[] = {
+    { &session_words, 0 }, { &host_words, 0 },       { &listen_words, SERVE },
+    { &other_words, 0 },   { &client_words, SERVE }, { &help_words, 0 },
+};
+static const struct option_table table = { "isoscope serve", parts, sizeof(parts) / sizeof(*parts),
+                                           true };
+
+static int refuse(char *error, size_t size, const char *what)
+{
+    snprintf(error, size, "%s", what);
+    return -ISOSCOPE_INVALID;
+}
+
+static int agree_host(const struct host_options *options, char *error, size_t size)
+{
+    if (!options->serve.host.socket)
+        return refuse(error, size,
+                      "no file given: isoscope serve FILE...; or, for a host service, where "
+                      "programs call: isoscope serve --socket PATH");
+    if (strlen(options->serve.host.socket) >= SERVE_SOCKET_BYTES - 1)
+        return refuse(error, size, "the socket's path is too long");
+    if (options->serve.host.no_token)
+        return refuse(error, size,
+                      "a host service tells users by their tokens: "
+                      "--disable-service-auth-codes is of other services");
+    if (options->serve.host.service.allow_dds)
+        return refuse(error, size, "--allow-dds is of the service of one program");
+    return 0;
+}
+
+static int agree_files(const struct host_options *options, char *error, size_t size)
+{
+    if (options->admin_group)
+        return refuse(error, size, "--admin-group is of a host service, which has no FILE");
+    if (options->serve.host.profile.settings.period_us != HOST_PERIOD_US)
+        return refuse(error, size, "--period is of a host service: a session keeps its own");
+    if (!options->serve.host.profile.settings.enabled)
+        return refuse(error, size, "--paused is of a host service, which has no FILE");
+    return serve_words_agree(&options->serve, error, size);
+}
+
+int host_options_parse(struct host_options *out, int argc, char **argv, char *error, size_t size)
+{
+    int first = option_table_parse(&table, out, argc, argv, error, size);
+
+    if (first < 0 || out->help)
+        return first;
+    out->serve.host.profile.settings.wants =
+        FEED_WANT_RUNTIMES; /* what interpreters run, by name */
+    out->serve.host.files = (const char *const *)argv + first;
+    out->serve.host.file_count = (size_t)(argc - first);
+    return first < argc ? agree_files(out, error, size) : agree_host(out, error, size);
+}
+
+void host_options_help(FILE *out)
+{
+    fputs(usage, out);
+    option_table_help(&table, out);
+}
