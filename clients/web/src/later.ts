@@ -9,6 +9,7 @@ export { Save } from "./views/files/save";
 export { Filters } from "./views/frame/filters";
 export { Help } from "./views/frame/help";
 export { LossBanner, Losses } from "./views/frame/losses";
+export { Processes } from "./views/frame/processes";
 export { KindSwitch } from "./views/frame/kind_switch";
 export { Source } from "./views/rows/source";
 export { Sandwich } from "./views/sandwich/sandwich";

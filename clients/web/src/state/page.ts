@@ -5,6 +5,7 @@ import { select, selection } from "./selection";
 export const helpShown = signal(false);
 export const savingShown = signal(false);
 export const filtersShown = signal(false);
+export const processesShown = signal(false);
 
 /** The stack of the box that was picked last, outermost first; another function is picked: of no use. */
 export const pickedStack = signal<readonly string[]>([]);

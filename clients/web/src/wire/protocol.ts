@@ -3,6 +3,7 @@ export type {
   Flag,
   Isolate,
   Methods,
+  PrivateProcessList,
   PrivateCpuSamples as SamplesList,
   PrivateCpuSamplesTable as SamplesTable,
   PrivateDisassembly as Disassembly,

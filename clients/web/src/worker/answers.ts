@@ -43,7 +43,7 @@ import { sandwich } from "./sandwiches";
 import type { FunctionTable, Kind, Look, Questions, SearchResult, Summary, Unit } from "./messages";
 
 /** What is answered from profiles alone, and by the page's first file. */
-export type Computed = Exclude<Kind, "code" | "source" | "save" | "whole" | "loops">;
+export type Computed = Exclude<Kind, "code" | "source" | "save" | "whole" | "loops" | "call">;
 type Answer<K extends Kind> = Questions[K]["answer"];
 type Handlers = {
   [K in Computed]: (args: Questions[K]["args"]) => Answer<K> | Promise<Answer<K>>;

@@ -199,10 +199,17 @@ export interface Questions {
   source: { args: { file: string }; answer: string | null }; // null: the service does not give it
   search: { args: Look & { search: Search }; answer: SearchResult };
   compare: { args: Look & { before: Before }; answer: Compared | null };
+  call: { args: ServiceCall; answer: unknown }; // of the service, as it is: only live
   facets: { args: Look; answer: Facets };
   stack: { args: Look & { fn: number }; answer: number[] }; // the heaviest one, outermost first
   whole: { args: object; answer: WholeFile }; // all that is shown, whatever the filters are
   save: { args: Look & { form: Form; name: string }; answer: string | Uint8Array<ArrayBuffer> };
+}
+
+/** What a view may ask of the service itself, and of no file. */
+export interface ServiceCall {
+  method: "_getProcessList" | "_setProcessSampling" | "_attach" | "_detach";
+  params: object;
 }
 
 export type Kind = keyof Questions;

@@ -14,7 +14,7 @@ import { readSource } from "../wire/source";
 import { fromBase64 } from "../data/files/base64";
 import type { openFile } from "../data/files/open";
 import type { written } from "../data/saved/save";
-import type { FileUse, FromWorker, Kind, Questions, ToWorker, WholeFile } from "./messages";
+import type { FileUse, FromWorker, Kind, Questions, ServiceCall, ToWorker, WholeFile } from "./messages";
 import { Sources } from "./sources";
 import { Store } from "./store";
 import { buffersOf } from "./transfer";
@@ -175,6 +175,7 @@ class Server {
     if (kind === "code") return this.#code((args as Questions["code"]["args"]).fn);
     if (kind === "source") return this.#source((args as Questions["source"]["args"]).file);
     if (kind === "whole") return this.#whole();
+    if (kind === "call") return this.#call(args as ServiceCall);
     if (kind === "loops") return this.#loops((args as Questions["loops"]["args"]).sort);
     if (kind !== "save") return this.#sources.shown.answer(kind, args as never);
     const { filter, form, name } = args as Questions["save"]["args"];
@@ -190,6 +191,11 @@ class Server {
     if (!this.#rpc) throw new Error("not connected");
     const data = await readSession(this.#rpc);
     return { name: "", isSession: true, bytes: fromBase64(data) };
+  }
+
+  async #call({ method, params }: ServiceCall): Promise<unknown> {
+    if (!this.#rpc) throw new Error("not connected");
+    return this.#rpc.call(method, params as never);
   }
 
   /** Of a file as they were in the end. */

@@ -74,7 +74,7 @@ function View({ search }: { search: SearchResult | null }) {
 
 export function App() {
   const { search } = selection.value;
-  const { Filters, Help, KindSwitch, LaneTools, LossBanner, Save, StallMarks } = later.value;
+  const { Filters, Help, KindSwitch, LaneTools, LossBanner, Processes, Save, StallMarks } = later.value;
   const answer = useAnswer("search", search.text ? { ...look.value, search } : null);
   const found = useMemo(
     () => (search.text && answer && !answer.error ? answer : null),
@@ -108,6 +108,7 @@ export function App() {
       <Status />
       {Help && <Help />}
       {Filters && <Filters />}
+      {Processes && <Processes />}
       {Save && <Save />}
       <Drop />
       <FrameMenu />

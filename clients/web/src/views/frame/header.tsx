@@ -10,7 +10,7 @@ import { adjust, select, selection, START } from "../../state/selection";
 import { canRecord, isWithoutProgram, shownName, standing } from "../../state/standing";
 import { isDark, theme } from "../parts/colours";
 import { clock, grouped, percent, periodText } from "../parts/format";
-import { helpShown, savingShown } from "../../state/page";
+import { helpShown, processesShown, savingShown } from "../../state/page";
 import { useRoving } from "../parts/roving";
 import { HITS_LISTED, HitList } from "./hit_list";
 import type { KindSwitch } from "./kind_switch";
@@ -47,11 +47,16 @@ function Program() {
       </span>
       <b dir="auto">{shownName.value ?? "isoscope"}</b>
       {first && kind !== "file" && kind !== "saved" && (
-        <span class="faint">
+        <button
+          class="faint"
+          title="List the processes"
+          disabled={!canRecord.value}
+          onClick={() => (processesShown.value = true)}
+        >
           pid {first.pid}
           {more}
           {canRecord.value && ` · ${clock(now - first.startMs)}`}
-        </span>
+        </button>
       )}
     </div>
   );

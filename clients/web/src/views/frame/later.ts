@@ -18,6 +18,7 @@ import type { Filters } from "./filters";
 import type { Help } from "./help";
 import type { KindSwitch } from "./kind_switch";
 import type { LossBanner, Losses } from "./losses";
+import type { Processes } from "./processes";
 
 export interface LaterViews {
   Compare: typeof Compare;
@@ -28,6 +29,7 @@ export interface LaterViews {
   KindSwitch: typeof KindSwitch;
   LossBanner: typeof LossBanner;
   Losses: typeof Losses;
+  Processes: typeof Processes;
   Save: typeof Save;
   Source: typeof Source;
   Sandwich: typeof Sandwich;
