@@ -72,8 +72,8 @@ struct profile_cpu {
 
 struct profile_cpu profile_cpu(struct profile *profile);
 
-/* What the bounded store of SAMPLES_OF_TIME has of all processes; its oldest samples go first, whosever
- * they are. */
+/* What the bounded store of SAMPLES_OF_TIME has of all processes; its oldest samples go first, of
+ * processes that have more than their share. */
 struct profile_history {
     size_t bytes, bytes_max;
     int64_t first_us, last_us; /* of the samples in it; 0: none */

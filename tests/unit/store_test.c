@@ -144,6 +144,100 @@ static void a_full_store_lets_the_oldest_go_and_counts_them(void **state)
     store_views_free(views, count);
 }
 
+/* However much another process does, one that has little keeps all of it. */
+static void a_quiet_process_keeps_its_samples_beside_a_busy_one(void **state)
+{
+    enum { QUIET = 500, BUSY = 400000, STEP = BUSY / QUIET };
+    struct fixture fixture;
+    struct owner *quiet;
+    struct owner_thread *thread;
+    const uint64_t frames[3] = { FRAME_KEY(2, 7), FRAME_KEY(2, 8), FRAME_KEY(1, 1) };
+    struct owner_counts counts, busy;
+    uint64_t seen = 0;
+
+    (void)state;
+    fixture_open(&fixture, STORE_BYTES_MIN);
+    assert_int_equal(owner_new(&quiet, 2), 0);
+    assert_int_equal(owner_thread_new(&thread, quiet, 20, "quiet"), 0);
+    for (uint32_t i = 0; i < QUIET; i++) {
+        add(fixture.store, thread, 1000 + i, 3, frames);
+        add_many(fixture.store, fixture.thread, STEP);
+    }
+    counts = store_counts(fixture.store, quiet);
+    busy = store_counts(fixture.store, fixture.owner);
+    assert_int_equal(counts.samples, QUIET);
+    assert_int_equal(counts.evicted, 0);
+    assert_int_equal(busy.samples + busy.evicted, BUSY);
+    assert_true(busy.evicted > BUSY / 2);
+    assert_true(busy.samples > 5000);
+    assert_true(store_bytes(fixture.store) <= STORE_BYTES_MIN);
+    assert_int_equal(visible(fixture.store, 2), QUIET);
+    assert_int_equal(visible(fixture.store, 1), busy.samples);
+    {
+        struct store_view *views;
+        uint32_t count;
+
+        assert_int_equal(store_views(fixture.store, &STORE_ASK_ALL, &views, &count, NULL), 0);
+        for (uint32_t v = 0; v < count; v++) {
+            const struct chunk *chunk = views[v].chunk;
+
+            for (uint32_t i = 0; i < views[v].sample_count; i++) {
+                const struct chunk_sample *sample = &chunk->samples[i];
+
+                if (views[v].sources[sample->source].process_id != 2)
+                    continue;
+                assert_true(chunk->frames[sample->leaf] == frames[0]);
+                assert_true(chunk->frames[chunk->nodes[sample->caller].frame] == frames[1]);
+                assert_int_equal(chunk_sample_us(chunk, i), 1000 + seen);
+                seen++;
+            }
+        }
+        store_views_free(views, count);
+    }
+    assert_int_equal(seen, QUIET);
+    store_clear(fixture.store, quiet);
+    assert_int_equal(visible(fixture.store, 2), 0);
+    assert_int_equal(visible(fixture.store, 1), busy.samples);
+    owner_thread_release(thread);
+    owner_release(quiet);
+    fixture_close(&fixture);
+}
+
+/* Of several busy ones each has its share, and what they had is counted. */
+static void busy_processes_share_a_full_store(void **state)
+{
+    enum { OWNERS = 4, ROUNDS = 60, STEP = 2000 };
+    struct fixture fixture;
+    struct owner *owners[OWNERS];
+    struct owner_thread *threads[OWNERS];
+    uint64_t least = UINT64_MAX, most = 0;
+
+    (void)state;
+    fixture_open(&fixture, STORE_BYTES_MIN);
+    for (int i = 0; i < OWNERS; i++) {
+        assert_int_equal(owner_new(&owners[i], 10 + (uint64_t)i), 0);
+        assert_int_equal(owner_thread_new(&threads[i], owners[i], i, ""), 0);
+    }
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; i < OWNERS; i++)
+            add_many(fixture.store, threads[i], (uint32_t)(STEP << i));
+    for (int i = 0; i < OWNERS; i++) {
+        struct owner_counts counts = store_counts(fixture.store, owners[i]);
+
+        assert_int_equal(counts.samples + counts.evicted, (uint64_t)ROUNDS * (STEP << i));
+        assert_int_equal(visible(fixture.store, 10 + (uint64_t)i), counts.samples);
+        least = counts.samples < least ? counts.samples : least;
+        most = counts.samples > most ? counts.samples : most;
+    }
+    assert_true(store_bytes(fixture.store) <= STORE_BYTES_MIN);
+    assert_true(least > 0 && most > least);
+    for (int i = 0; i < OWNERS; i++) {
+        owner_thread_release(threads[i]);
+        owner_release(owners[i]);
+    }
+    fixture_close(&fixture);
+}
+
 static void a_view_keeps_its_chunk_when_the_store_lets_it_go(void **state)
 {
     CLEANUP(fixture_close) struct fixture fixture;
@@ -402,6 +496,8 @@ int main(void)
         cmocka_unit_test(a_stack_comes_back_as_it_was_stored),
         cmocka_unit_test(weights_add_up_to_a_thousandth),
         cmocka_unit_test(a_full_store_lets_the_oldest_go_and_counts_them),
+        cmocka_unit_test(a_quiet_process_keeps_its_samples_beside_a_busy_one),
+        cmocka_unit_test(busy_processes_share_a_full_store),
         cmocka_unit_test(a_view_keeps_its_chunk_when_the_store_lets_it_go),
         cmocka_unit_test(clearing_one_process_leaves_the_others_alone),
         cmocka_unit_test(clearing_the_only_process_gives_the_memory_back),

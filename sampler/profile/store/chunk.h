@@ -91,6 +91,7 @@ struct chunk_archive {
 
 struct chunk {
     _Atomic uint32_t references;
+    uint64_t made_of;        /* it was made anew, of chunks from this serial on; 0: it was not */
     uint64_t serial;         /* grows from chunk to chunk of a store; never 0 */
     uint64_t first_sequence; /* of samples[0] */
     int64_t base_us;

@@ -11,6 +11,7 @@
 #define ISOSCOPE_OWNER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { OWNER_STATES = 16 };
@@ -22,6 +23,7 @@ struct owner {
     uint64_t visible_from;     /* store lock: samples with a smaller sequence number were cleared */
     uint64_t samples;          /* store lock: visible ones */
     uint64_t evicted;          /* store lock */
+    bool gives;                /* store lock: it has more than its share of a full store */
     _Atomic uint64_t unstored; /* taken from the feed and not kept: no memory, or too late */
     struct owner_thread *sampled; /* store lock: its threads that have visible samples */
 };

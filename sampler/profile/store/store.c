@@ -1,4 +1,4 @@
-#include "store_state.h"
+#include "store_fair.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static int begin_chunk(struct store *store, int64_t first_us)
     if (store_reserve_chunk(store) < 0 || chunk_new(&store->chunks[store->chunk_count], store->kind,
                                                     store->serial, store->sequence, first_us) < 0)
         return -ISOSCOPE_NO_MEMORY;
-    store->serial += SAMPLE_KINDS;
+    store->serial += SAMPLE_KINDS * (uint64_t)STORE_REMADE_MAX;
     store->chunk_count++;
     store->open = true;
     return 0;
@@ -86,17 +86,20 @@ static void forget_all(struct owner_thread *thread)
     forget_samples(thread, thread->samples);
 }
 
+static void count_one_evicted(const struct chunk *chunk, uint32_t number)
+{
+    struct owner_thread *thread = chunk->sources[chunk->samples[number].source].thread;
+
+    thread->states[chunk->samples[number].state]--;
+    forget_samples(thread, 1);
+    thread->owner->evicted++;
+}
+
 static void count_evicted(const struct chunk *chunk)
 {
-    for (uint32_t i = 0; i < chunk->sample_count; i++) {
-        struct owner_thread *thread = chunk->sources[chunk->samples[i].source].thread;
-
-        if (i < first_visible(chunk, thread))
-            continue;
-        thread->states[chunk->samples[i].state]--;
-        forget_samples(thread, 1);
-        thread->owner->evicted++;
-    }
+    for (uint32_t i = 0; i < chunk->sample_count; i++)
+        if (i >= first_visible(chunk, chunk->sources[chunk->samples[i].source].thread))
+            count_one_evicted(chunk, i);
 }
 
 static void remove_chunk(struct store *store, uint32_t number)
@@ -115,11 +118,40 @@ static void remove_chunk(struct store *store, uint32_t number)
     chunk_release(chunk);
 }
 
+static void count_given(const struct chunk *chunk)
+{
+    for (uint32_t i = 0; i < chunk->sample_count; i++) {
+        const struct owner_thread *thread = chunk->sources[chunk->samples[i].source].thread;
+
+        if (thread->owner->gives && i >= first_visible(chunk, thread))
+            count_one_evicted(chunk, i);
+    }
+}
+
+void store_replace_chunks(struct store *store, uint32_t number, uint32_t count, struct chunk *made)
+{
+    for (uint32_t i = number; i < number + count; i++) {
+        store->closed_bytes -= chunk_bytes(store->chunks[i]);
+        count_given(store->chunks[i]);
+        chunk_release(store->chunks[i]);
+    }
+    if (made) {
+        store->closed_bytes += chunk_bytes(made);
+        store->chunks[number++] = made;
+        count--;
+    }
+    memmove(&store->chunks[number], &store->chunks[number + count],
+            (store->chunk_count - number - count) * sizeof(struct chunk *));
+    store->chunk_count -= count;
+}
+
 static void keep_bound(struct store *store)
 {
     if (store->open && chunk_bytes(open_chunk(store)) >= store->bytes_max / CHUNKS_PER_BOUND)
         close_chunk(store);
     while (bytes_now(store) > store->bytes_max && store->chunk_count > 1) {
+        if (store_evict_fairly(store))
+            continue;
         count_evicted(store->chunks[0]);
         remove_chunk(store, 0);
     }

@@ -4,7 +4,8 @@
  *   collector -> store_add -> chunks, oldest first -> store_views -> snapshot
  *
  * One store for all processes: what they share (frames of the same libraries, a chunk's half-used
- * pages) is there once, and the oldest samples go first, whosever they are.
+ * pages) is there once. When it is full, the oldest samples go first of the processes that have more
+ * than their share (store_fair.h).
  *
  * Units      *_us: CLOCK_MONOTONIC microseconds.
  * Ownership  store_views lends nothing: each view holds its chunk until store_views_free.

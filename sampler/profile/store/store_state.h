@@ -33,8 +33,15 @@ struct store {
     struct chunk_index index; /* of the open chunk */
 };
 
+/* Live chunks' serials leave so many numbers between them: a chunk that is made anew gets the next one. */
+enum { STORE_REMADE_MAX = 16 };
+
 /* Loaded chunks that nobody holds any more go, those beyond the bound. */
 void store_unload(struct store *store);
+
+/* With the lock: made takes the place of count chunks, of whose samples those are evicted that are not in
+ * it: of owners that give. Takes it over; NULL: nothing stays. None of them is open. */
+void store_replace_chunks(struct store *store, uint32_t number, uint32_t count, struct chunk *made);
 
 /* With the lock: room for one chunk more. */
 static inline int store_reserve_chunk(struct store *store)

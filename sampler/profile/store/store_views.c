@@ -34,6 +34,9 @@ static int view_chunk(struct store *store, struct store_view *view, struct chunk
 
 static bool is_asked(const struct chunk *chunk, const struct store_ask *ask)
 {
+    /* Who has read a part of what it was made of would get some of it twice. */
+    if (chunk->made_of && ask->serial_min >= chunk->made_of && ask->serial_min < chunk->serial)
+        return false;
     return chunk->serial >= ask->serial_min && chunk->min_us <= ask->last_us &&
            chunk->max_us >= ask->first_us;
 }
