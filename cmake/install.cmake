@@ -62,6 +62,14 @@ if(ISOSCOPE_SERVICE)
   install(TARGETS isoscope_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
   install(FILES ${PROJECT_SOURCE_DIR}/server/isoscope.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
           COMPONENT command)
+  # systemd looks for these in the prefix's lib, whatever the libraries' folder is called.
+  foreach(kind socket service)
+    configure_file(${PROJECT_SOURCE_DIR}/server/host/units/isoscope.${kind}.in
+                   ${made}/system/isoscope.${kind} @ONLY)
+    configure_file(${PROJECT_SOURCE_DIR}/server/host/units/isoscope.user.${kind}.in
+                   ${made}/user/isoscope.${kind} @ONLY)
+  endforeach()
+  install(DIRECTORY ${made}/system ${made}/user DESTINATION lib/systemd COMPONENT command)
   install(FILES ${completions}/isoscope
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT client)
   install(FILES ${completions}/_isoscope

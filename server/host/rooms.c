@@ -74,7 +74,7 @@ bool rooms_have_tables(const struct rooms *rooms, uid_t uid)
     folder = open_folder(path, uid);
     if (folder < 0)
         return false;
-    have = fstatat(folder, FEED_USER_TABLES_NAME + 1, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+    have = fstatat(folder, &FEED_USER_TABLES_NAME[1], &info, AT_SYMLINK_NOFOLLOW) == 0 &&
            S_ISREG(info.st_mode) && info.st_uid == uid && info.st_size >= FEED_TABLE_ALIGN;
     close(folder);
     return have;
@@ -96,7 +96,7 @@ static void make_folder(const struct room *room)
         return;
     }
     if (!room->adopted)
-        unlinkat(folder, FEED_USER_TABLES_NAME + 1, 0);
+        unlinkat(folder, &FEED_USER_TABLES_NAME[1], 0);
     close(folder);
 }
 
@@ -111,7 +111,7 @@ static void remove_folder(const struct room *room)
     folder = open_folder(path, room->uid);
     if (folder < 0)
         return;
-    unlinkat(folder, FEED_USER_TABLES_NAME + 1, 0);
+    unlinkat(folder, &FEED_USER_TABLES_NAME[1], 0);
     close(folder);
     rmdir(path);
 }

@@ -42,6 +42,10 @@ def test_each_file_is_in_the_distributions_place(installed):
     assert outside_the_client(installed) == library_of(libdir) | development_of(libdir) | {
         "bin/isoscope",
         "share/man/man1/isoscope.1",
+        "lib/systemd/system/isoscope.service",
+        "lib/systemd/system/isoscope.socket",
+        "lib/systemd/user/isoscope.service",
+        "lib/systemd/user/isoscope.socket",
         "share/bash-completion/completions/isoscope",
         f"share/zsh/{zsh}/_isoscope",
         "share/fish/vendor_completions.d/isoscope.fish",

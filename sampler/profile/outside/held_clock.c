@@ -42,10 +42,14 @@ void held_clock_take(struct held_clock *clock, int fd, uint32_t period_us, bool 
     *clock = (struct held_clock){ .period_us = period_us, .runs = runs };
     if (fd < 0)
         return;
-    if (is_perf_descriptor(fd))
-        keep(clock, fd, 0);
-    else
+    if (!is_perf_descriptor(fd)) {
         close(fd);
+        return;
+    }
+    keep(clock, fd, 0);
+    /* A service before this one, whose clock it was, has stopped it at its end. */
+    if (runs && clock->count)
+        user_clock_run(fd, true);
 }
 
 /* Those that tick are stopped first: a copy of the descriptor may be somewhere else. */
