@@ -39,13 +39,13 @@ struct process_info {
     bool live;
     bool enabled;       /* it is sampled, as far as it lets itself */
     uint32_t period_us; /* as asked, of this process */
-    bool started;      /* the program that isoscope run started, or what it became by exec */
-    bool exit_known;   /* of an ended one; we are its parent */
-    int wait_status;   /* how it ended, as waitpid says it */
-    uint64_t samples;  /* of time, in their store now */
-    uint64_t evicted;  /* samples that the bounded store let go */
-    uint64_t corrupt;  /* records of the feed that could not be true */
-    uint64_t unstored; /* samples that found no memory, or told of a thread too late */
+    bool started;       /* the program that isoscope run started, or what it became by exec */
+    bool exit_known;    /* of an ended one; we are its parent */
+    int wait_status;    /* how it ended, as waitpid says it */
+    uint64_t samples;   /* of time, in their store now */
+    uint64_t evicted;   /* samples that the bounded store let go */
+    uint64_t corrupt;   /* records of the feed that could not be true */
+    uint64_t unstored;  /* samples that found no memory, or told of a thread too late */
     uint32_t
         runtimes; /* that make code which ends stacks, and whose frames are not shown: runtimes.h */
     char unknown_runtime[128]; /* why the frames of one are not shown, with its name; "": of none */

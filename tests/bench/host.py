@@ -63,15 +63,18 @@ def pss_mib(pids: list[int]) -> float:
 
 
 class Programs:
-    def __init__(self, build: Path, folder: Path, count: int, environment: dict[str, str]) -> None:
+    def __init__(self, build: Path, folder: Path, count: int, environment: list[str]) -> None:
         path = folder / "words"
         path.write_bytes(bytes(SLOT_BYTES * SLOTS))
         self.file = open(path, "r+b")
         self.words = mmap.mmap(self.file.fileno(), SLOT_BYTES * SLOTS)
         worker = str(build / "tests/bench/host_worker")
-        self.list = [subprocess.Popen([worker, str(path), str(number)], env={**os.environ, **environment})
-                     for number in range(1, count + 1)]
+        # The rest of the machine goes first, the bench itself, too.
+        self.list = [subprocess.Popen(["/usr/bin/nice", "-n", "19", "/usr/bin/env", *environment, worker, str(path),
+                                       str(number)]) for number in range(1, count + 1)]
         self.pids = [program.pid for program in self.list]
+        until(lambda: all(Path(f"/proc/{pid}/comm").read_text() == "host_worker\n" for pid in self.pids), 120, "all programs")
+        struct.pack_into("Q", self.words, 16, 1)
 
     def turns(self) -> int:
         return sum(struct.unpack_from("Q", self.words, SLOT_BYTES * number)[0]
@@ -100,14 +103,14 @@ def until(condition, seconds: float, what: str) -> None:
 
 def measure(words: argparse.Namespace, folder: Path) -> None:
     build, path = words.build.resolve(), str(folder / "iso.sock")
-    bare = Programs(build, folder, words.programs, {})
+    bare = Programs(build, folder, words.programs, [])
     time.sleep(5)
     bare_mib = pss_mib(bare.pids)
     bare.end()
     host = subprocess.Popen([str(build / "bin/isoscope"), "serve", "--quiet", "--socket", path])
     until(lambda: os.path.exists(path), 30, "the service")
-    programs = Programs(build, folder, words.programs, {
-        "LD_PRELOAD": str(build / "lib/libisoscope.so.0"), "ISOSCOPE_SOCKET": path})
+    programs = Programs(build, folder, words.programs, [
+        f"LD_PRELOAD={build / 'lib/libisoscope.so.0'}", f"ISOSCOPE_SOCKET={path}"])
     try:
         with Client(rooms(path)[0].uri) as client:
             def sampled() -> int:

@@ -1,7 +1,8 @@
 /*
  * host_worker.c - one of many programs of a host: busy, and counts what it does where all can see it.
  *
- *   host_worker FILE NUMBER     FILE: 64 bytes for each; word 0 turns, word 1 of slot 0 ends all
+ *   host_worker FILE NUMBER     FILE: 64 bytes for each; word 0 turns; of slot 0 word 1 ends all, and
+ *                             word 2 begins all
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -10,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SLOT_WORDS = 8, SLOTS_MAX = 4096 };
+enum { SLOT_WORDS = 8, SLOTS_MAX = 4096, WAIT_US = 20000 };
 
 static __attribute__((noinline)) uint32_t step(uint32_t value)
 {
@@ -40,6 +41,8 @@ int main(int argc, char **argv)
     if (words == MAP_FAILED)
         return 1;
     close(fd);
+    while (!words[2] && !words[1])
+        usleep(WAIT_US);
     while (!words[1]) {
         value = turn(value);
         words[slot * SLOT_WORDS]++;
