@@ -69,30 +69,10 @@ static size_t bytes_now(const struct store *store)
            (store->open ? chunk_bytes(open_chunk(store)) : 0);
 }
 
-static void forget_samples(struct owner_thread *thread, uint64_t count)
-{
-    thread->owner->samples -= count;
-    thread->samples -= count;
-    if (thread->samples)
-        return;
-    *thread->link = thread->next;
-    if (thread->next)
-        thread->next->link = thread->link;
-}
-
 static void forget_all(struct owner_thread *thread)
 {
     memset(thread->states, 0, sizeof(thread->states));
     forget_samples(thread, thread->samples);
-}
-
-static void count_one_evicted(const struct chunk *chunk, uint32_t number)
-{
-    struct owner_thread *thread = chunk->sources[chunk->samples[number].source].thread;
-
-    thread->states[chunk->samples[number].state]--;
-    forget_samples(thread, 1);
-    thread->owner->evicted++;
 }
 
 static void count_evicted(const struct chunk *chunk)
@@ -116,33 +96,6 @@ static void remove_chunk(struct store *store, uint32_t number)
             (store->chunk_count - number - 1) * sizeof(struct chunk *));
     store->chunk_count--;
     chunk_release(chunk);
-}
-
-static void count_given(const struct chunk *chunk)
-{
-    for (uint32_t i = 0; i < chunk->sample_count; i++) {
-        const struct owner_thread *thread = chunk->sources[chunk->samples[i].source].thread;
-
-        if (thread->owner->gives && i >= first_visible(chunk, thread))
-            count_one_evicted(chunk, i);
-    }
-}
-
-void store_replace_chunks(struct store *store, uint32_t number, uint32_t count, struct chunk *made)
-{
-    for (uint32_t i = number; i < number + count; i++) {
-        store->closed_bytes -= chunk_bytes(store->chunks[i]);
-        count_given(store->chunks[i]);
-        chunk_release(store->chunks[i]);
-    }
-    if (made) {
-        store->closed_bytes += chunk_bytes(made);
-        store->chunks[number++] = made;
-        count--;
-    }
-    memmove(&store->chunks[number], &store->chunks[number + count],
-            (store->chunk_count - number - count) * sizeof(struct chunk *));
-    store->chunk_count -= count;
 }
 
 static void keep_bound(struct store *store)

@@ -1,6 +1,7 @@
 #include "store_fair.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     KEPT_PART = 2, /* of a chunk at most one in so many may stay: else little would be won */
@@ -191,6 +192,35 @@ static struct chunk *made_of(const struct chunk *const *chunks, uint32_t count)
     return making.chunk;
 }
 
+static void count_given(const struct chunk *chunk)
+{
+    for (uint32_t i = 0; i < chunk->sample_count; i++) {
+        const struct owner_thread *thread = chunk->sources[chunk->samples[i].source].thread;
+
+        if (thread->owner->gives && i >= first_visible(chunk, thread))
+            count_one_evicted(chunk, i);
+    }
+}
+
+/* Made takes the place of count chunks, of whose samples those are evicted that are not in
+ * it: of owners that give. Takes it over; NULL: nothing stays. None of them is open. */
+static void replace_chunks(struct store *store, uint32_t number, uint32_t count, struct chunk *made)
+{
+    for (uint32_t i = number; i < number + count; i++) {
+        store->closed_bytes -= chunk_bytes(store->chunks[i]);
+        count_given(store->chunks[i]);
+        chunk_release(store->chunks[i]);
+    }
+    if (made) {
+        store->closed_bytes += chunk_bytes(made);
+        store->chunks[number++] = made;
+        count--;
+    }
+    memmove(&store->chunks[number], &store->chunks[number + count],
+            (store->chunk_count - number - count) * sizeof(struct chunk *));
+    store->chunk_count -= count;
+}
+
 /* ---- the oldest chunk of which little would stay ---- */
 
 static bool may_be_remade(const struct store *store, uint32_t number)
@@ -217,7 +247,7 @@ static bool remake(struct store *store, uint32_t number)
     }
     if (!made && !(made = made_of(chunks + 1, 1)))
         return false;
-    store_replace_chunks(store, joins ? number - 1 : number, joins ? 2 : 1, made);
+    replace_chunks(store, joins ? number - 1 : number, joins ? 2 : 1, made);
     return true;
 }
 
@@ -239,7 +269,7 @@ bool store_evict_fairly(struct store *store)
             continue;
         staying = count_staying(store->chunks[i]);
         if (!staying) {
-            store_replace_chunks(store, i, 1, NULL);
+            replace_chunks(store, i, 1, NULL);
             return true;
         }
         if (staying <= store->chunks[i]->sample_count / KEPT_PART)

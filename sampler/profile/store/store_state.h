@@ -39,10 +39,6 @@ enum { STORE_REMADE_MAX = 16 };
 /* Loaded chunks that nobody holds any more go, those beyond the bound. */
 void store_unload(struct store *store);
 
-/* With the lock: made takes the place of count chunks, of whose samples those are evicted that are not in
- * it: of owners that give. Takes it over; NULL: nothing stays. None of them is open. */
-void store_replace_chunks(struct store *store, uint32_t number, uint32_t count, struct chunk *made);
-
 /* With the lock: room for one chunk more. */
 static inline int store_reserve_chunk(struct store *store)
 {
@@ -85,6 +81,28 @@ static inline void count_samples(struct owner_thread *thread, uint8_t state, uin
     if (thread->next)
         thread->next->link = &thread->next;
     owner->sampled = thread;
+}
+
+/* With the lock. */
+static inline void forget_samples(struct owner_thread *thread, uint64_t count)
+{
+    thread->owner->samples -= count;
+    thread->samples -= count;
+    if (thread->samples)
+        return;
+    *thread->link = thread->next;
+    if (thread->next)
+        thread->next->link = thread->link;
+}
+
+/* With the lock: a visible one is let go. */
+static inline void count_one_evicted(const struct chunk *chunk, uint32_t number)
+{
+    struct owner_thread *thread = chunk->sources[chunk->samples[number].source].thread;
+
+    thread->states[chunk->samples[number].state]--;
+    forget_samples(thread, 1);
+    thread->owner->evicted++;
 }
 
 #endif
