@@ -67,6 +67,8 @@ static const struct option_row host_rows[] = {
 };
 static const struct option_row other_rows[] = {
     { "quiet", .kind = OPTION_ON, AT(serve.quiet), .help = "do not print the listening line" },
+    { "end-with-input", .kind = OPTION_ON, AT(serve.ends_with_input),
+      .help = "end when standard input does: with whoever holds the other end of its pipe" },
 };
 static const struct option_row help_rows[] = {
     { "help", 'h', OPTION_HELP, AT(help), .help = "show this help" },
@@ -104,6 +106,8 @@ static int agree_host(const struct host_options *options, char *error, size_t si
         return refuse(error, size,
                       "a host service tells users by their tokens: "
                       "--disable-service-auth-codes is of other services");
+    if (options->serve.ends_with_input)
+        return refuse(error, size, "--end-with-input is of session files");
     if (options->serve.host.service.allow_dds)
         return refuse(error, size, "--allow-dds is of the service of one program");
     return 0;
