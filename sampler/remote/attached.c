@@ -156,7 +156,7 @@ static void *open_scheme(struct attached *attached, const struct scheme *scheme,
 /* Whose functions suspending shows, and perf does not. */
 static bool runs_interpreter(pid_t pid)
 {
-    static const char *const names[] = { "python", "node", "java", "ruby", "php", "perl" };
+    static const char *const names[] = { "python", "node", "java", "ruby", "php", "perl", "lua" };
     char exe[EXE_BYTES];
     const char *slash, *name;
 

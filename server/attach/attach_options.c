@@ -47,12 +47,13 @@ static const struct option_row attach_rows[] = {
     { "no-children", .kind = OPTION_ON, AT(alone),
       .help = "not to the processes that they start from now on" },
     { "via", .kind = OPTION_CHOICE, AT(via), .words = vias,
-      .help = "perf: the kernel copies registers and stack at each tick. suspend: a thread that "
-              "runs is stopped for as long as that takes here; without the children. auto "
-              "(default): suspend for Python, node, Java, Ruby, PHP and Perl, whose functions it "
-              "shows; perf for the others, or where the kernel refuses it suspend. inject, never "
-              "by itself: the sampler is loaded into the program, at the end of a harmless system "
-              "call of its, and stays there" },
+      .help =
+          "perf: the kernel copies registers and stack at each tick. suspend: a thread that "
+          "runs is stopped for as long as that takes here; without the children. auto "
+          "(default): suspend for Python, node, Java, Ruby, PHP, Perl and Lua, whose functions "
+          "it shows; perf for the others, or where the kernel refuses it suspend. inject, never "
+          "by itself: the sampler is loaded into the program, at the end of a harmless system "
+          "call of its, and stays there" },
     { "eject", .kind = OPTION_ON, AT(eject),
       .help = "with --via inject: stop the sampler in the program when done" },
     { "for", .kind = OPTION_UINT32, AT(seconds), .least = 1, .most = 604800, .value = "SECONDS",

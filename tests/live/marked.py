@@ -31,7 +31,7 @@ class Marks:
         for number, line in enumerate(program.read_text().splitlines(), 1):
             mark = re.search(r"#: (.*)", line)
             if mark:
-                self._read(mark[1], 0 if line.startswith("#:") else number)
+                self._read(mark[1], 0 if line.startswith(("#:", "--#:")) else number)
         self.names = {name for here in self.at.values() for name in here} | {c for _, c in self.pairs}
 
     def _read(self, mark: str, line: int) -> None:

@@ -1,4 +1,4 @@
-"""Ruby's, PHP's and Perl's frames: programs that say on each line what runs there (marked.py)."""
+"""Ruby's, PHP's, Perl's and Lua's frames: programs that say on each line what runs there (marked.py)."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ CASES = [
          {"<main>", "block in Object#in_fiber", "block in Object#in_thread"}),
     Case("php", ["php"], "frames.php", ["-r", "echo PHP_VERSION;"], "8.2.", {"{main}", "{closure}"}),
     Case("perl", ["perl"], "frames.pl", ["-e", 'printf "%vd", $^V'], "5.36.", {"(main program)", "main::BEGIN"}),
+    Case("lua", ["lua5.4"], "frames.lua", ["-e", "io.write(_VERSION)"], "Lua 5.4", {"main chunk"}),
 ]
 
 
@@ -62,6 +63,7 @@ def test_each_frame_has_its_name_its_caller_and_its_line(case):
 SLEEPERS = {
     "ruby": "def waits\n  sleep 1\nend\nwaits\n",
     "php": "<?php function waits() {\n  usleep(1000000);\n}\nwaits();\n",
+    "lua": "function waits()\n  os.execute('sleep 1')\nend\nwaits()\n",
     "perl": "sub waits {\n  select(undef, undef, undef, 1);\n}\nwaits();\n",
 }
 

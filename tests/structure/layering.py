@@ -51,7 +51,7 @@ SCHEME = ("sampler/include", "sampler/feed", f"{CAPTURE}/system/clock.h", "sampl
 # What reads one runtime's frames: by what all of them share.
 WALKER = (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/runtimes/runtime_scan.h",
           f"{CAPTURE}/runtimes/guarded_memory.h", f"{CAPTURE}/runtimes/code_cache.h")
-WALKERS = ("cpython", "jvm", "perl", "php", "ruby", "v8")
+WALKERS = ("cpython", "jvm", "lua", "perl", "php", "ruby", "v8")
 
 # Folder -> what its files may include besides their own folder: folders, or single files. A folder
 # inside another one stands before it.

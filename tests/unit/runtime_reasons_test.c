@@ -101,6 +101,13 @@ uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct
     return runtime_file_pieces(file, name, out, room);
 }
 
+uint32_t runtime_file_callee_of(struct runtime_file *file, const struct runtime_piece *caller,
+                                uint64_t below, struct runtime_piece *out, uint32_t room)
+{
+    (void)caller, (void)below;
+    return runtime_file_pieces(file, "", out, room);
+}
+
 bool runtime_file_gap(struct runtime_file *file, struct runtime_piece *out)
 {
     (void)file, (void)out;
@@ -121,6 +128,13 @@ static void expect(runtime_find ask, struct runtime_file file, const char *expec
     assert_int_equal(ask(&module, &found, &reason), RUNTIME_UNKNOWN);
     assert_string_equal(reason, expected);
 }
+
+#ifdef __x86_64__
+#define LUA_WITHOUT_CODE                                                                           \
+    "its interpreter's code is not found, or is compiled in another way than Debian's"
+#else
+#define LUA_WITHOUT_CODE "its frames are known on x86-64 only"
+#endif
 
 /* The first words of _PyRuntime, from 3.13 on. */
 #define DEBUG_MARK UINT64_C(0x7970677562656478) /* "xdebugpy" */
@@ -200,6 +214,19 @@ static void a_php_that_cannot_be_read_says_why(void **state)
            "its executor's code is not found");
 }
 
+static void a_lua_that_cannot_be_read_says_why(void **state)
+{
+    static const struct symbol usual[] = { { "lua_callk", { 0 } }, { NULL, { 0 } } };
+
+    (void)state;
+    expect(lua_find, (struct runtime_file){ usual, NULL, false },
+           "its layout is not known to this isoscope (5.4.4 is)");
+    expect(lua_find, (struct runtime_file){ usual, "$LuaVersion: Lua 5.4.7  Copyright", false },
+           "its layout is not known to this isoscope (5.4.4 is)");
+    expect(lua_find, (struct runtime_file){ usual, "$LuaVersion: Lua 5.4.4  Copyright", false },
+           LUA_WITHOUT_CODE);
+}
+
 #define NUMBERS(first, second) ((uint64_t)(second) << 32 | (first))
 
 static void a_ruby_that_cannot_be_read_says_why(void **state)
@@ -244,6 +271,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_python_that_cannot_be_read_says_why),
+        cmocka_unit_test(a_lua_that_cannot_be_read_says_why),
         cmocka_unit_test(a_perl_that_cannot_be_read_says_why),
         cmocka_unit_test(a_php_that_cannot_be_read_says_why),
         cmocka_unit_test(a_ruby_that_cannot_be_read_says_why),

@@ -3,6 +3,7 @@
 #include "cpython/cpython.h"
 #include "cpython/cpython_gil.h"
 #include "jvm/jvm.h"
+#include "lua/lua.h"
 #include "perl/perl.h"
 #include "php/php.h"
 #include "ruby/ruby.h"
@@ -35,6 +36,7 @@ bool runtime_scan_begin(struct runtime_scan *scan)
     scan->lock = RUNTIME_LOCK_UNKNOWN;
     scan->task = 0;
     scan->waits_at = 0;
+    scan->interrupted = NULL;
     memset(scan->cursors, 0, scan->used * sizeof scan->cursors[0]);
     for (uint32_t entry = 0; entry < scan->used; entry++) {
         const struct feed_runtime *runtime = entry_at(scan, entry);
@@ -84,6 +86,8 @@ SIGNAL_SAFE_INLINE uint32_t frames_by_kind(struct runtime_scan *scan, uint32_t e
         return v8_frames(scan, entry, native);
     case FEED_RUNTIME_CPYTHON:
         return cpython_frames(scan, entry, native);
+    case FEED_RUNTIME_LUA:
+        return lua_frames(scan, entry, native);
     case FEED_RUNTIME_PERL:
         return perl_frames(scan, entry, native);
     case FEED_RUNTIME_PHP:
@@ -125,6 +129,7 @@ bool runtime_scan_step(struct runtime_scan *scan, struct runtime_native *native)
 
 void runtime_scan_interrupted(struct runtime_scan *scan, const ucontext_t *context)
 {
+    scan->interrupted = context;
 #ifdef __x86_64__ /* elsewhere the result of a call stands where its first argument was */
     enum { FIRST_ARGUMENT = 5 /* rdi */ };
     uint8_t code[ARCH_SYSCALL_BYTES];
@@ -133,9 +138,6 @@ void runtime_scan_interrupted(struct runtime_scan *scan, const ucontext_t *conte
         guarded_read(&scan->memory, code, arch_pc(context) - sizeof code, sizeof code) &&
         arch_is_syscall(code))
         scan->waits_at = arch_register(context, FIRST_ARGUMENT);
-#else
-    (void)scan;
-    (void)context;
 #endif
 }
 

@@ -53,8 +53,9 @@ struct runtime_scan {
     uint64_t thread_pointer; /* fs base, tpidr_el0; 0: not known */
     uint32_t wants;          /* FEED_WANT_* */
     uint64_t waits_at;       /* the word that its futex call sleeps at; 0: none, or not known */
-    uint32_t used;           /* entries of the runtime table, when it began */
-    uint64_t low, high;      /* all their ranges lie between */
+    const ucontext_t *interrupted; /* its own registers; NULL: it is another process's */
+    uint32_t used;                 /* entries of the runtime table, when it began */
+    uint64_t low, high;            /* all their ranges lie between */
     /* By entry of the runtime table; the walkers' own, zero when a stack begins. */
     struct runtime_cursor {
         bool begun, ended;

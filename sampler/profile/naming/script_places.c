@@ -20,7 +20,7 @@ static const struct places {
     [FEED_RUNTIME_RUBY] = { { "/gems/", "/lib/ruby/" }, { "<internal:", "<cfunc>" } },
     [FEED_RUNTIME_PHP] = { { "/vendor/", "/share/php/" }, { "[internal function]" } },
     [FEED_RUNTIME_PERL] = { { "/share/perl/", "/share/perl5/", "/lib/perl5/" }, { NULL } },
-    [FEED_RUNTIME_LUA] = { { "/share/lua/" }, { NULL } },
+    [FEED_RUNTIME_LUA] = { { "/share/lua/" }, { "[C]" } },
 };
 
 /* Packages have packages of their own: the last one counts. NULL: it is not in the folder. */

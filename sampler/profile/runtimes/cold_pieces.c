@@ -170,6 +170,7 @@ static bool jumps_back(struct elf_file *file, const struct runtime_piece *piece,
 struct search {
     const struct unwind_data *unwind;
     const struct runtime_piece *whole;
+    uint64_t below;
     struct runtime_piece found[CANDIDATES_MAX];
     uint32_t count;
 };
@@ -217,17 +218,17 @@ static bool take_larger(void *context, uint64_t target)
     struct cfi_program program;
 
     if (find_entry(search->unwind, target, &program) && program.start == target &&
-        target != search->whole->start &&
+        target != search->whole->start && program.end - program.start < search->below &&
         program.end - program.start > search->found[0].end - search->found[0].start)
         search->found[0] = (struct runtime_piece){ program.start, program.end };
     return true;
 }
 
-bool cold_pieces_callee(struct elf_file *file, const struct runtime_piece *whole,
+bool cold_pieces_callee(struct elf_file *file, const struct runtime_piece *whole, uint64_t below,
                         struct runtime_piece *out)
 {
     struct unwind_data unwind = { 0 };
-    struct search search = { .unwind = &unwind, .whole = whole };
+    struct search search = { .unwind = &unwind, .whole = whole, .below = below };
 
     if (elf_file_machine(file) != MACHINE || !read_unwind_data(file, &unwind))
         return false;

@@ -21,8 +21,9 @@
 uint32_t cold_pieces_find(struct elf_file *file, struct runtime_piece *whole,
                           struct runtime_piece *out, uint32_t room);
 
-/* The largest of the functions that it calls directly. False: none of those is in the unwind data. */
-bool cold_pieces_callee(struct elf_file *file, const struct runtime_piece *whole,
+/* The largest of the functions that it calls directly, of those with less bytes than below. False: none of those
+ * is in the unwind data. */
+bool cold_pieces_callee(struct elf_file *file, const struct runtime_piece *whole, uint64_t below,
                         struct runtime_piece *out);
 
 /* The largest stretch between functions that .eh_frame tells of, of which it tells nothing: code that no compiler

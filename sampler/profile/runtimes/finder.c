@@ -17,6 +17,7 @@ static const struct runtime_kind known_kinds[] = {
     { jvm_find, FEED_RUNTIME_JVM, "gHotSpotVMStructs", { "libjvm.so" } },
     { cpython_find, FEED_RUNTIME_CPYTHON, "_PyEval_EvalFrameDefault", { "libpython", "python" } },
     { v8_find, FEED_RUNTIME_V8, "v8dbg_off_fp_function", { "node", "libnode" } },
+    { lua_find, FEED_RUNTIME_LUA, "lua_callk", { "liblua", "lua" } },
     { perl_find, FEED_RUNTIME_PERL, "Perl_runops_standard", { "libperl", "perl" } },
     { php_find, FEED_RUNTIME_PHP, "execute_ex", { "php", "libphp" } },
     { ruby_find, FEED_RUNTIME_RUBY, "ruby_current_vm_ptr", { "libruby", "ruby" } },

@@ -55,6 +55,8 @@ enum runtime_found ruby_find(const struct runtime_module *module, struct feed_ru
                              const char **reason);
 enum runtime_found perl_find(const struct runtime_module *module, struct feed_runtime *out,
                              const char **reason);
+enum runtime_found lua_find(const struct runtime_module *module, struct feed_runtime *out,
+                            const char **reason);
 enum runtime_found php_find(const struct runtime_module *module, struct feed_runtime *out,
                             const char **reason);
 

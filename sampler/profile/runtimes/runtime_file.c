@@ -252,8 +252,14 @@ uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct
     if (!symbol || !room)
         return 0;
     const struct runtime_piece caller = { symbol->value, symbol->value + symbol->size };
+    return runtime_file_callee_of(file, &caller, UINT64_MAX, out, room);
+}
+
+uint32_t runtime_file_callee_of(struct runtime_file *file, const struct runtime_piece *caller,
+                                uint64_t below, struct runtime_piece *out, uint32_t room)
+{
     read_all(file);
-    if (!cold_pieces_callee(file->file, &caller, &out[0]) || is_named(file, &out[0]))
+    if (!room || !cold_pieces_callee(file->file, caller, below, &out[0]) || is_named(file, &out[0]))
         return 0;
     return 1 + pieces_by_unwind_data(file, &out[0], out + 1, room - 1);
 }

@@ -45,6 +45,9 @@ uint32_t runtime_file_pieces(struct runtime_file *file, const char *name, struct
 /* The same of a function that has no name: the largest of those that the named one calls directly. */
 uint32_t runtime_file_callee(struct runtime_file *file, const char *name, struct runtime_piece *out,
                              uint32_t room);
+/* The same of a caller that has no name either. below: with less bytes than that. */
+uint32_t runtime_file_callee_of(struct runtime_file *file, const struct runtime_piece *caller,
+                                uint64_t below, struct runtime_piece *out, uint32_t room);
 
 /* The largest stretch of code that the unwind data tells nothing of. False: there is none. */
 bool runtime_file_gap(struct runtime_file *file, struct runtime_piece *out);
