@@ -21,11 +21,12 @@
 #define RUNTIMES(X)                                                                                \
     X(JAVA, "java", "libjvm.so",                                                                   \
       "Java: -XX:+PreserveFramePointer, and a perf map early on (jcmd PID Compiler.perfmap)")      \
-    X(ERLANG, "erlang", "beam.", "Erlang: erl +JPperf true")                                       \
+    X(ERLANG, "erlang", "beam.", "Erlang: erl +JPperf true (isoscope run --runtime-options auto)") \
     X(LUAJIT, "luajit", "luajit", "LuaJIT: luajit -joff")                                          \
     X(MONO, "mono", "mono", "Mono: mono --jitmap")                                                 \
     X(GUILE, "guile", "libguile-", "Guile: GUILE_JIT_THRESHOLD=-1 in its environment")             \
-    X(DOTNET, "dotnet", "libcoreclr.so", ".NET: DOTNET_PerfMapEnabled=1 in its environment")       \
+    X(DOTNET, "dotnet", "libcoreclr.so",                                                           \
+      ".NET: DOTNET_PerfMapEnabled=1 in its environment (isoscope run --runtime-options auto)")    \
     X(GO, "go", RUNTIME_ANY_NAME, "Go: go build without -ldflags=-s and -w")
 
 #define RUNTIME_ENUM(name, ...) RUNTIME_##name,

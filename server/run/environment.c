@@ -9,11 +9,12 @@
 
 #define PRELOAD "LD_PRELOAD"
 
-enum { OWN_COUNT = 9, COLLECTOR_COUNT = 3 };
+enum { OWN_COUNT = 9, COLLECTOR_COUNT = 3, OPTION_COUNT = 2 };
 
 struct environment {
     char *own[OWN_COUNT];              /* the strings that we made; also the first ones of list */
     char *collectors[COLLECTOR_COUNT]; /* NULL: the program has its own */
+    char *options[OPTION_COUNT];       /* NULL: not wanted, or the user has decided */
     char *list[];
 };
 
@@ -30,6 +31,15 @@ static const struct {
     { "INTEL_LIBITTNOTIFY64", "libisoscope_itt.so" },
     { "INTEL_JIT_PROFILER64", "libisoscope_itt.so" },
     { "NVTX_INJECTION64_PATH", "libisoscope_nvtx.so" },
+};
+
+/* By which a runtime writes the names of the code that it makes to /tmp/perf-PID.map. */
+static const struct {
+    const char *name, *value;
+    bool joined; /* it holds several, and the last of a kind counts */
+} runtime_options[OPTION_COUNT] = {
+    { "ERL_AFLAGS", "+JPperf true", true },
+    { "DOTNET_PerfMapEnabled", "1", false },
 };
 
 static const char *value_of(const char *entry, const char *name)
@@ -122,6 +132,38 @@ static bool make_collectors(char *entries[COLLECTOR_COUNT], char *const *base, c
     return true;
 }
 
+/* The user's own stand behind ours: they may begin what is no option any more (-extra). */
+static bool make_options(char *entries[OPTION_COUNT], char *const *base)
+{
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const char *before = NULL;
+        int length = 0;
+
+        for (char *const *entry = base; *entry && !before; entry++)
+            before = value_of(*entry, runtime_options[i].name);
+        if (!before || !before[0])
+            length =
+                asprintf(&entries[i], "%s=%s", runtime_options[i].name, runtime_options[i].value);
+        else if (runtime_options[i].joined)
+            length = asprintf(&entries[i], "%s=%s %s", runtime_options[i].name,
+                              runtime_options[i].value, before);
+        if (length < 0) {
+            entries[i] = NULL;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of the user's: one of ours stands for it. */
+static bool is_replaced(const struct environment *environment, const char *entry)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (environment->options[i] && value_of(entry, runtime_options[i].name))
+            return true;
+    return is_own(entry);
+}
+
 int environment_new(struct environment **out, char *const *base,
                     const struct environment_feed *feed)
 {
@@ -130,10 +172,12 @@ int environment_new(struct environment **out, char *const *base,
     while (base[count])
         count++;
 
-    struct environment *environment = calloc(
-        1, sizeof(*environment) + (OWN_COUNT + COLLECTOR_COUNT + count + 1) * sizeof(char *));
+    struct environment *environment =
+        calloc(1, sizeof(*environment) +
+                      (OWN_COUNT + COLLECTOR_COUNT + OPTION_COUNT + count + 1) * sizeof(char *));
     if (!environment || !make_own(environment->own, base, feed) ||
-        !make_collectors(environment->collectors, base, feed->collectors)) {
+        !make_collectors(environment->collectors, base, feed->collectors) ||
+        (feed->runtime_options && !make_options(environment->options, base))) {
         environment_free(environment);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -144,8 +188,11 @@ int environment_new(struct environment **out, char *const *base,
     for (int i = 0; i < COLLECTOR_COUNT; i++)
         if (environment->collectors[i])
             *next++ = environment->collectors[i];
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (environment->options[i])
+            *next++ = environment->options[i];
     for (size_t i = 0; i < count; i++)
-        if (!is_own(base[i]))
+        if (!is_replaced(environment, base[i]))
             *next++ = base[i];
     *out = environment;
     return 0;
@@ -159,6 +206,8 @@ void environment_free(struct environment *environment)
         free(environment->own[i]);
     for (int i = 0; i < COLLECTOR_COUNT; i++)
         free(environment->collectors[i]);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        free(environment->options[i]);
     free(environment);
 }
 

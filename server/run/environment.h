@@ -25,13 +25,14 @@ struct environment_feed {
     uint32_t allocation_bytes, lock_us; /* then: one of so many */
     uint32_t faults;                    /* the same of page faults; 0: none */
     bool enabled;
+    bool runtime_options; /* those by which runtimes name the code that they make */
     const char
         *collectors; /* the folder of libisoscope_itt.so and libisoscope_nvtx.so; NULL: none */
 };
 
 struct environment;
 
-/* base: as environ. What it preloads already stays, behind ours; a collector that it names, too. */
+/* base: as environ. Options of runtimes stand before the user's, which win. What it preloads already stays, behind ours; a collector that it names, too. */
 int environment_new(struct environment **out, char *const *base,
                     const struct environment_feed *feed);
 void environment_free(struct environment *environment); /* NULL is fine */

@@ -28,13 +28,19 @@ static const char record_usage[] =
 static const char *const timers[] = { FEED_TIMER_WISHES(FEED_WORD) NULL };
 #undef FEED_WORD
 
+static const char *const runtime_options[] = { "off", "auto", NULL };
+
 #define AT(field)      .offset = offsetof(struct run_options, field)
 #define SETTING(field) AT(serve.host.profile.settings.field)
 
 static const struct option_row sampling[] = {
     { "no-runtimes", .kind = OPTION_ON, AT(no_runtimes),
       .help = "show the interpreter's own functions instead of those that it runs (Python's, "
-              "JavaScript's, Java's, Ruby's, PHP's)" },
+              "JavaScript's, Java's, Ruby's, PHP's, Perl's, Lua's)" },
+    { "runtime-options", .kind = OPTION_CHOICE, AT(runtime_options), .words = runtime_options,
+      .help = "auto: give runtimes that name their code by an option only that option, by the "
+              "program's environment: ERL_AFLAGS (Erlang, OTP 24 or later), DOTNET_PerfMapEnabled. "
+              "What is set there already wins. off (default): leave the environment as it is" },
     { "gil", .kind = OPTION_ON, AT(gil),
       .help = "tell which thread has Python's interpreter lock and which wait for it: the states "
               "GilHeld and GilWait" },

@@ -19,6 +19,7 @@ struct run_options {
     struct serve_options serve;   /* all that the service needs to know */
     const char *timer;            /* a word of FEED_TIMER_WISHES */
     bool no_runtimes, gil, tasks; /* what becomes of the profile's settings.wants */
+    unsigned runtime_options;     /* 1: those that name its code are put into its environment */
     bool capture_output;          /* clients get what the program writes */
     bool help;                    /* only the help was asked for; program is NULL */
     char output[NAME_MAX + 1];    /* that serve.recording.path points to, where none is given */

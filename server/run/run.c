@@ -285,6 +285,7 @@ static int make_environment(struct environment **out, struct run *run)
         .enabled = settings->enabled,
         .watch_loops = run->options->serve.host.stalls.watch,
         .collectors = collectors,
+        .runtime_options = run->options->runtime_options,
     };
     return environment_new(out, environ, &feed);
 }

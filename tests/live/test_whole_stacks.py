@@ -249,3 +249,15 @@ def test_stacks_that_end_in_a_runtimes_code_say_which_option_helps(compiled):
     told = subprocess.run([ISOSCOPE, "tree", "--", workload("spin_two_to_one"), "0.2"],
                           capture_output=True, text=True, check=True, timeout=DEADLINE_S)
     assert "luajit" not in told.stdout + told.stderr
+
+
+def test_the_options_that_a_runtime_names_its_code_by_are_given_on_request(tmp_path):
+    (tmp_path / "spins.erl").write_text(f"-module(spins).\n-export([main/0]).\n{ERLANG}")
+    subprocess.run([needs("erlc"), "spins.erl"], cwd=tmp_path, check=True)
+    command = [needs("erl"), "-noshell", "-s", "spins", "main"]
+    with profiled(command, "--runtime-options", "auto", cwd=tmp_path) as service:
+        profile = service.profile()
+    for _, part in profile:
+        Path(f"/tmp/perf-{part.pid}.map").unlink(missing_ok=True)
+    names = {function.name for _, part in profile for sample in part.samples for function in sample.stack}
+    assert any("spins:" in name for name in names), sorted(names)[:50]

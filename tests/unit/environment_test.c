@@ -152,6 +152,34 @@ static void collectors_are_named_where_the_user_has_named_none(void **state)
     assert_int_equal(count(list, "INTEL_JIT_PROFILER64=/lib/libisoscope_itt.so"), 1);
 }
 
+static void options_of_runtimes_stand_before_the_users_own(void **state)
+{
+    CLEANUP(environment_freep) struct environment *environment = NULL;
+    struct environment_feed naming = feed;
+    char *base[] = { "ERL_AFLAGS=-extra a", "DOTNET_PerfMapEnabled=0", NULL };
+
+    (void)state;
+    naming.runtime_options = true;
+    assert_int_equal(environment_new(&environment, base, &naming), 0);
+    assert_int_equal(length(environment_list(environment)), 11);
+    assert_int_equal(count(environment_list(environment), "ERL_AFLAGS=+JPperf true -extra a"), 1);
+    assert_int_equal(count(environment_list(environment), "DOTNET_PerfMapEnabled=0"), 1);
+}
+
+static void options_of_runtimes_are_set_where_the_user_has_none(void **state)
+{
+    CLEANUP(environment_freep) struct environment *environment = NULL;
+    struct environment_feed naming = feed;
+    char *base[] = { "ERL_AFLAGS=", NULL };
+
+    (void)state;
+    naming.runtime_options = true;
+    assert_int_equal(environment_new(&environment, base, &naming), 0);
+    assert_int_equal(length(environment_list(environment)), 11);
+    assert_int_equal(count(environment_list(environment), "ERL_AFLAGS=+JPperf true"), 1);
+    assert_int_equal(count(environment_list(environment), "DOTNET_PerfMapEnabled=1"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +190,8 @@ int main(void)
         cmocka_unit_test(the_feed_of_an_outer_run_is_replaced),
         cmocka_unit_test(a_paused_run_starts_its_program_disabled),
         cmocka_unit_test(collectors_are_named_where_the_user_has_named_none),
+        cmocka_unit_test(options_of_runtimes_stand_before_the_users_own),
+        cmocka_unit_test(options_of_runtimes_are_set_where_the_user_has_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

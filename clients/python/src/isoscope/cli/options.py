@@ -83,6 +83,7 @@ def add_run_options(parser: Any) -> None:
     run = parser.add_argument_group("with -- COMMAND ARGS instead of SOURCE; --period and --mode with -p, too")
     run.add_argument("--period", metavar="US", type=positive, help="see isoscope run --period")
     run.add_argument("--mode", choices=("cpu", "wall"), help="see isoscope run --mode")
+    run.add_argument("--runtime-options", choices=("auto", "off"), help="see isoscope run --runtime-options")
     for name in RUN_FLAGS:
         run.add_argument(f"--{name}", action="store_true", help=f"see isoscope run --{name}")
 
@@ -95,8 +96,8 @@ def attach_options(args: argparse.Namespace) -> list[str]:
 def run_options(args: argparse.Namespace) -> list[str]:
     """Those of `isoscope run` that were given; none to a command that has none."""
     given = vars(args)
-    words = [word for name in ("period", "mode") if given.get(name)
-             for word in (f"--{name}", str(given[name]))]
+    words = [word for name in ("period", "mode", "runtime-options") if given.get(name.replace("-", "_"))
+             for word in (f"--{name}", str(given[name.replace("-", "_")]))]
     return words + [f"--{name}" for name in RUN_FLAGS if given.get(name.replace("-", "_"))]
 
 

@@ -39,11 +39,12 @@ _HOT_SHARE = 0.1  # of all in one function itself: worth a second look
 RUNTIMES = {
     "java": "  Java: start it with -XX:+PreserveFramePointer, and ask it for a perf map early on "
     "(jcmd PID Compiler.perfmap)",
-    "erlang": "  Erlang: start it with erl +JPperf true",
+    "erlang": "  Erlang: start it with erl +JPperf true, as isoscope run --runtime-options auto does",
     "luajit": "  LuaJIT: start it with luajit -joff",
     "mono": "  Mono: start it with mono --jitmap",
     "guile": "  Guile: start it with GUILE_JIT_THRESHOLD=-1 in its environment",
-    "dotnet": "  .NET: start it with DOTNET_PerfMapEnabled=1 in its environment",
+    "dotnet": "  .NET: start it with DOTNET_PerfMapEnabled=1 in its environment, as isoscope run --runtime-options "
+    "auto does",
     "go": "  Go: build it without -ldflags=-s and -w",
 }
 
