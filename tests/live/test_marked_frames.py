@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from typing import NamedTuple
 
 import pytest
 from harness import ROOT, measured, profiled
-from marked import Marks, judge, stacks_of
+from marked import Frame, Marks, judge, stacks_of
 
 PROGRAMS = ROOT / "tests" / "workloads" / "runtimes"
 SECONDS = "1.5"
@@ -78,3 +79,45 @@ def test_a_thread_that_sleeps_has_its_frames(case, tmp_path):
         stacks = stacks_of(service, case.runtime, program)
     assert sum(any(frame.name.endswith("waits") and frame.line == 2 for frame in stack)
                for stack in stacks) > 20
+
+
+# At the deepest place it writes its own traceback, and stays on that line.
+TRACED = """local Shape = {}
+function Shape:area(depth)
+  if depth > 0 then return (self:area(depth - 1)) end
+  io.open(arg[1], "w"):write(debug.traceback()) os.execute("sleep 1")
+end
+local function by_area(a, b)
+  Shape:area(2)
+  return a < b
+end
+function everything()
+  table.sort({ 2, 1 }, by_area)
+end
+print(pcall(function()
+  everything()
+end))
+"""
+
+
+def traced(text: str) -> list[Frame]:
+    """Lua's own traceback; C functions have no line."""
+    found = []
+    for where, name in re.findall(r"\t(.*?): in (.*)", text):
+        line = re.fullmatch(r".*:(\d+)", where)
+        quoted = re.search(r"'(.*)'", name)
+        name = quoted[1].rpartition(".")[2] if quoted else name
+        found.append(Frame(re.sub("<.*/", "<", name), int(line[1]) if line else 0))
+    return [frame for frame in found if frame.name != "?"]
+
+
+def test_lua_says_the_same_of_its_own_stack(tmp_path):
+    case = next(case for case in CASES if case.runtime == "lua")
+    program, output = tmp_path / "traced.lua", tmp_path / "output"
+    program.write_text(TRACED)
+    with profiled([*installed(case), str(program), str(output)], "--mode", "wall", "--period", "5000") as service:
+        stacks = stacks_of(service, case.runtime, program)
+    expected = traced(output.read_text())
+    sleeping = [stack[1:] for stack in stacks if stack[0].name == "execute"]
+    assert len(expected) >= 7 and len(sleeping) > 20
+    assert all(stack == expected for stack in sleeping), (expected, sleeping[0])

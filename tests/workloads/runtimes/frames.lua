@@ -53,7 +53,7 @@ local function catching(n)
   local caught = pcall(function()       --#: catching > pcall
     again(n, 2)                         --#: function <frames.lua:53> > again
     error("never mind")                 --#: function <frames.lua:53> > error
-  end)
+  end)                                  --#: catching | function <frames.lua:53>
   return caught                         --#: catching
 end
 
@@ -67,8 +67,8 @@ local function generate(n)
   return coroutine.wrap(function()      --#: generate > wrap
     local done = pcall(function()       --#: function <frames.lua:67> > pcall
       yielding(n)                       --#: function <frames.lua:68> > yielding
-    end)                                --#: function <frames.lua:68>
-  end)                                  --#: function <frames.lua:67>
+    end)                                --#: function <frames.lua:68> | function <frames.lua:67>
+  end)                                  --#: function <frames.lua:67> | generate
 end
 
 local function replaced(text)
@@ -78,7 +78,7 @@ local function replaced(text)
       x = x + i                         --#: function <frames.lua:75>
     end                                 --#: function <frames.lua:75>
     return word                         --#: function <frames.lua:75>
-  end)
+  end)                                  --#: replaced
   return s                              --#: replaced
 end
 

@@ -6,43 +6,7 @@ enum {
     PASSED_MAX = 64 * 1024,
     C_CALLS_MAX = 64, /* of C functions that call one another by Lua */
     TYPE_AT = 8,      /* in what is collected, and in a value */
-    C_CLOSURE_FUNCTION = 24,
 };
-
-/* The function in a slot of the stack. */
-static SIGNAL_SAFE bool read_function(struct runtime_scan *scan, uint64_t slot, bool is_c,
-                                      uint64_t *out)
-{
-    uint8_t type, closure_type;
-
-    if (!guarded_word(&scan->memory, slot, out) ||
-        !guarded_read(&scan->memory, &type, slot + TYPE_AT, sizeof type))
-        return false;
-    if (is_c && type == LUA_LIGHT_C_FUNCTION)
-        return true;
-    if (type != ((is_c ? LUA_C_CLOSURE : LUA_CLOSURE) | LUA_COLLECTABLE) ||
-        !guarded_read(&scan->memory, &closure_type, *out + TYPE_AT, sizeof closure_type) ||
-        closure_type != (type & ~LUA_COLLECTABLE))
-        return false;
-    return !is_c || guarded_word(&scan->memory, *out + C_CLOSURE_FUNCTION, out);
-}
-
-bool lua_read_call(struct runtime_scan *scan, const uint64_t *words, uint64_t at,
-                   struct lua_call *out)
-{
-    uint64_t slot;
-
-    out->at = at;
-    out->function = 0;
-    if (!at || at % sizeof at ||
-        !guarded_read(&scan->memory, &out->status, at + words[LUA_CALL_STATUS],
-                      sizeof out->status) ||
-        !guarded_word(&scan->memory, at + words[LUA_CALL_PREVIOUS], &out->previous) ||
-        !guarded_word(&scan->memory, at + words[LUA_CALL_INSTRUCTION], &out->instruction))
-        return false;
-    return !out->previous || (guarded_word(&scan->memory, at + words[LUA_CALL_FUNCTION], &slot) &&
-                              read_function(scan, slot, out->status & LUA_IS_C, &out->function));
-}
 
 static SIGNAL_SAFE bool is_state(struct runtime_scan *scan, uint64_t state)
 {

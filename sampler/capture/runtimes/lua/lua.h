@@ -1,7 +1,7 @@
 /*
  * lua.h - Lua's frames in the places of its interpreter's: Lua 5.4, as Debian builds it, x86-64.
  *
- *   lua_finder.c -> words -> lua_frames (lua_code.h: names, files, lines; lua_names.h: what callers say)
+ *   lua_finder.c -> words -> lua_frames (lua_code.h: names, files, lines; lua_objects.h: what is read)
  *
  * luaV_execute runs a Lua function and those that it calls; what C calls begins one of its own. Its native frame
  * keeps the CallInfo that runs in rbp and the function in its stack: so each native frame tells itself what it
@@ -66,32 +66,6 @@ enum lua_cursor {
     LUA_BEGUN,     /* a native frame of luaV_execute was passed */
     LUA_PREPARING, /* the leaf is in luaD_precall: a C function is not called yet, or has returned */
 };
-
-/* Bits of a type's byte. */
-enum lua_type {
-    LUA_COLLECTABLE = 0x40,
-    LUA_THREAD = 8,
-    LUA_CLOSURE = 6,
-    LUA_LIGHT_C_FUNCTION = 0x16,
-    LUA_C_CLOSURE = 0x26,
-    LUA_SHORT_STRING = 4,
-    LUA_LONG_STRING = 0x14,
-};
-
-/* Of a CallInfo's status. */
-enum lua_status { LUA_IS_C = 2, LUA_IS_FRESH = 4, LUA_IS_TAIL = 0x20, LUA_IS_FINALIZER = 0x80 };
-
-struct lua_call {
-    uint64_t at;
-    uint64_t function; /* of Lua: its closure; of C: its address */
-    uint64_t previous; /* 0: it is the outermost, which runs nothing */
-    uint64_t instruction;
-    uint16_t status;
-};
-
-/* False: it is none. */
-SIGNAL_SAFE bool lua_read_call(struct runtime_scan *scan, const uint64_t *words, uint64_t at,
-                               struct lua_call *out);
 
 SIGNAL_SAFE uint32_t lua_frames(struct runtime_scan *scan, uint32_t entry,
                                 const struct runtime_native *native);

@@ -4,11 +4,6 @@
 #include <string.h>
 
 enum {
-    COUNT_MAX = 1 << 24,
-    LENGTH_AT = 11, /* of a short string: a byte */
-    LONG_LENGTH_AT = 16,
-    TYPE_AT = 8,
-    TEXT_AT = 24,
     ANCHOR_DISTANCE_MAX = 256, /* instructions: 128 in Lua 5.4 */
     LINE_DIGITS = 10,
 };
@@ -19,69 +14,6 @@ struct anchor {
 
 static const char main_name[] = "main chunk", unnamed_begins[] = "function <", c_file[] = "[C]",
                   text_begins[] = "[string \"", text_ends[] = "\"]";
-
-static SIGNAL_SAFE bool count_at(struct runtime_scan *scan, uint64_t address, uint64_t offset,
-                                 int32_t *out)
-{
-    return guarded_read(&scan->memory, out, address + offset, sizeof *out) && *out >= 0 &&
-           *out < COUNT_MAX;
-}
-
-static SIGNAL_SAFE bool word_at(struct runtime_scan *scan, uint64_t address, uint64_t offset,
-                                uint64_t *out)
-{
-    return guarded_word(&scan->memory, address + offset, out);
-}
-
-bool lua_read_proto(struct runtime_scan *scan, const uint64_t *words, const struct lua_call *call,
-                    struct lua_proto *out)
-{
-    return word_at(scan, call->function, words[LUA_CLOSURE_PROTO], &out->at) &&
-           count_at(scan, out->at, words[LUA_PROTO_CODE_COUNT], &out->code_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_CONSTANT_COUNT], &out->constant_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_UPVALUE_COUNT], &out->upvalue_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_LINE_COUNT], &out->line_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_ANCHOR_COUNT], &out->anchor_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_LOCAL_COUNT], &out->local_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_FIRST_LINE], &out->first_line) &&
-           count_at(scan, out->at, words[LUA_PROTO_LAST_LINE], &out->last_line) &&
-           word_at(scan, out->at, words[LUA_PROTO_CODE], &out->code) &&
-           word_at(scan, out->at, words[LUA_PROTO_CONSTANTS], &out->constants) &&
-           word_at(scan, out->at, words[LUA_PROTO_UPVALUES], &out->upvalues) &&
-           word_at(scan, out->at, words[LUA_PROTO_LINES], &out->lines) &&
-           word_at(scan, out->at, words[LUA_PROTO_ANCHORS], &out->anchors) &&
-           word_at(scan, out->at, words[LUA_PROTO_LOCALS], &out->locals) &&
-           word_at(scan, out->at, words[LUA_PROTO_SOURCE], &out->source);
-}
-
-bool lua_place(const struct lua_proto *proto, uint64_t instruction, uint32_t *out)
-{
-    const uint64_t bytes = instruction - proto->code;
-
-    if (bytes == 0 || bytes % sizeof(uint32_t) ||
-        bytes / sizeof(uint32_t) > (uint32_t)proto->code_count)
-        return false;
-    *out = (uint32_t)(bytes / sizeof(uint32_t)) - 1;
-    return true;
-}
-
-uint32_t lua_put_string(struct runtime_scan *scan, uint64_t string, char *out, uint32_t room)
-{
-    uint64_t length;
-    uint8_t type, short_length;
-
-    if (!string || !guarded_read(&scan->memory, &type, string + TYPE_AT, sizeof type))
-        return 0;
-    if (type == LUA_SHORT_STRING) {
-        if (!guarded_read(&scan->memory, &short_length, string + LENGTH_AT, sizeof short_length))
-            return 0;
-        length = short_length;
-    } else if (type != LUA_LONG_STRING || !word_at(scan, string, LONG_LENGTH_AT, &length))
-        return 0;
-    if (length > room)
-        length = room;
-    return guarded_read(&scan->memory, out, string + TEXT_AT, length) ? (uint32_t)length : 0;
-}
 
 /* The last that is not behind the instruction: lines are told from there on. False: there is none. */
 static SIGNAL_SAFE bool find_anchor(struct runtime_scan *scan, const struct lua_proto *proto,
@@ -203,7 +135,7 @@ static SIGNAL_SAFE uint64_t key_of(struct runtime_scan *scan, uint32_t entry,
     key = code_key_add(key, proto->source);
     key = code_key_add(key, (uint64_t)proto->first_line << 32 | (uint32_t)proto->last_line);
     key = code_key_add(key, (uint64_t)proto->code_count << 32 | (uint32_t)proto->constant_count);
-    if (proto->source && word_at(scan, proto->source, TEXT_AT, &text))
+    if (proto->source && guarded_word(&scan->memory, proto->source + LUA_TEXT_AT, &text))
         key = code_key_add(key, text);
     return key;
 }

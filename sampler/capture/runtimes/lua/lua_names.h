@@ -10,7 +10,7 @@
 #ifndef ISOSCOPE_LUA_NAMES_H
 #define ISOSCOPE_LUA_NAMES_H
 
-#include "lua_code.h"
+#include "lua_objects.h"
 
 /* Returns the name's bytes, room at most. */
 SIGNAL_SAFE uint32_t lua_put_called_name(struct runtime_scan *scan, const uint64_t *words,
