@@ -56,6 +56,7 @@ struct proto {
     const int8_t *lines;
     uint64_t anchor, local;
     struct text *source;
+    uint64_t gray;
 };
 struct closure {
     uint64_t next;

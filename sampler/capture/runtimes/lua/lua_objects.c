@@ -1,8 +1,11 @@
 #include "lua_objects.h"
 
+#include <string.h>
+
 enum {
     TYPE_AT = 8, /* in what is collected, and in a value */
     C_CLOSURE_FUNCTION = 24,
+    PROTO_BYTES = 128,
     COUNT_MAX = 1 << 24,
     LENGTH_AT = 11, /* of a short string: a byte */
     LONG_LENGTH_AT = 16,
@@ -43,38 +46,51 @@ bool lua_read_call(struct runtime_scan *scan, const uint64_t *words, uint64_t at
                               read_function(scan, slot, out->status & LUA_IS_C, &out->function));
 }
 
-static SIGNAL_SAFE bool count_at(struct runtime_scan *scan, uint64_t address, uint64_t offset,
-                                 int32_t *out)
-{
-    return guarded_read(&scan->memory, out, address + offset, sizeof *out) && *out >= 0 &&
-           *out < COUNT_MAX;
-}
-
 static SIGNAL_SAFE bool word_at(struct runtime_scan *scan, uint64_t address, uint64_t offset,
                                 uint64_t *out)
 {
     return guarded_word(&scan->memory, address + offset, out);
 }
 
+static SIGNAL_SAFE bool count_in(const uint8_t proto[PROTO_BYTES], uint64_t offset, int32_t *out)
+{
+    if (offset > PROTO_BYTES - sizeof *out)
+        return false;
+    memcpy(out, proto + offset, sizeof *out);
+    return *out >= 0 && *out < COUNT_MAX;
+}
+
+static SIGNAL_SAFE bool word_in(const uint8_t proto[PROTO_BYTES], uint64_t offset, uint64_t *out)
+{
+    if (offset > PROTO_BYTES - sizeof *out)
+        return false;
+    memcpy(out, proto + offset, sizeof *out);
+    return true;
+}
+
+/* In one read: deep stacks have thousands. */
 bool lua_read_proto(struct runtime_scan *scan, const uint64_t *words, const struct lua_call *call,
                     struct lua_proto *out)
 {
+    uint8_t proto[PROTO_BYTES];
+
     return word_at(scan, call->function, words[LUA_CLOSURE_PROTO], &out->at) &&
-           count_at(scan, out->at, words[LUA_PROTO_CODE_COUNT], &out->code_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_CONSTANT_COUNT], &out->constant_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_UPVALUE_COUNT], &out->upvalue_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_LINE_COUNT], &out->line_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_ANCHOR_COUNT], &out->anchor_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_LOCAL_COUNT], &out->local_count) &&
-           count_at(scan, out->at, words[LUA_PROTO_FIRST_LINE], &out->first_line) &&
-           count_at(scan, out->at, words[LUA_PROTO_LAST_LINE], &out->last_line) &&
-           word_at(scan, out->at, words[LUA_PROTO_CODE], &out->code) &&
-           word_at(scan, out->at, words[LUA_PROTO_CONSTANTS], &out->constants) &&
-           word_at(scan, out->at, words[LUA_PROTO_UPVALUES], &out->upvalues) &&
-           word_at(scan, out->at, words[LUA_PROTO_LINES], &out->lines) &&
-           word_at(scan, out->at, words[LUA_PROTO_ANCHORS], &out->anchors) &&
-           word_at(scan, out->at, words[LUA_PROTO_LOCALS], &out->locals) &&
-           word_at(scan, out->at, words[LUA_PROTO_SOURCE], &out->source);
+           guarded_read(&scan->memory, proto, out->at, sizeof proto) &&
+           count_in(proto, words[LUA_PROTO_CODE_COUNT], &out->code_count) &&
+           count_in(proto, words[LUA_PROTO_CONSTANT_COUNT], &out->constant_count) &&
+           count_in(proto, words[LUA_PROTO_UPVALUE_COUNT], &out->upvalue_count) &&
+           count_in(proto, words[LUA_PROTO_LINE_COUNT], &out->line_count) &&
+           count_in(proto, words[LUA_PROTO_ANCHOR_COUNT], &out->anchor_count) &&
+           count_in(proto, words[LUA_PROTO_LOCAL_COUNT], &out->local_count) &&
+           count_in(proto, words[LUA_PROTO_FIRST_LINE], &out->first_line) &&
+           count_in(proto, words[LUA_PROTO_LAST_LINE], &out->last_line) &&
+           word_in(proto, words[LUA_PROTO_CODE], &out->code) &&
+           word_in(proto, words[LUA_PROTO_CONSTANTS], &out->constants) &&
+           word_in(proto, words[LUA_PROTO_UPVALUES], &out->upvalues) &&
+           word_in(proto, words[LUA_PROTO_LINES], &out->lines) &&
+           word_in(proto, words[LUA_PROTO_ANCHORS], &out->anchors) &&
+           word_in(proto, words[LUA_PROTO_LOCALS], &out->locals) &&
+           word_in(proto, words[LUA_PROTO_SOURCE], &out->source);
 }
 
 bool lua_place(const struct lua_proto *proto, uint64_t instruction, uint32_t *out)
