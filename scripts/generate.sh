@@ -45,7 +45,7 @@ docs() {
 
 # What programs may rely on, of the library as it is now; tests/abi compares with it.
 abi() {
-    install_packages "${abi_packages[@]}"
+    install_packages abigail-tools
     build_command
     "$root/tests/abi/dump" "$root/build/lib/libisoscope.so.0" "$root/tests/abi/$(uname -m).abi" || die "abidw could not read the library"
     say "tests/abi/$(uname -m).abi"

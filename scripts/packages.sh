@@ -9,7 +9,7 @@ build_packages=("${run_packages[@]}" build-essential git libcmocka-dev
     python3-websockets python3-pytest python3-fastjsonschema)
 # The second compiler, the programs that tests/live samples, aarch64 in an emulator, a browser for the page.
 test_packages=(clang libclang-rt-dev protobuf-compiler libdebuginfod1 debuginfod sqlite3 xz-utils perl mawk gzip tar binutils dwz procps libcap2-bin
-    ruby php8.2-cli python3-rich python3-pandas python3.11-dbg tmux fish zsh man-db groff-base
+    ruby php8.2-cli lua5.4 abigail-tools python3-rich python3-pandas python3.11-dbg tmux fish zsh man-db groff-base
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user golang-go chromium lld mold musl-tools valgrind prometheus
     libevent-dev libev-dev xvfb python3-gi gir1.2-gtk-3.0 fuse3 libfuse3-dev) # these: loops, and files that are slow
 node_packages=(nodejs npm) # any node from 18 on serves, wherever it is from
@@ -26,5 +26,4 @@ vscode_packages=(chromium g++ make python3) # and node, as node.sh has it
 engine_packages=(python3-venv protobuf-compiler iproute2)
 # ./dev package: Debian packages, the Python wheel, a tarball.
 package_packages=(build-essential debhelper dh-python fakeroot lintian pybuild-plugin-pyproject python3-build python3-setuptools python3-wheel twine binutils xz-utils)
-abi_packages=(abigail-tools)
 lint_packages=(clang-format shellcheck mypy)

@@ -22,6 +22,10 @@ const struct page_file page_files[] = {
     { "index.html", "text/html", "\"1\"", (const unsigned char *)page, sizeof(page) },
     { NULL, NULL, NULL, NULL, 0 },
 };
+const struct page_file docs_files[] = {
+    { "index.html", "text/html", "\"2\"", (const unsigned char *)page, sizeof(page) },
+    { NULL, NULL, NULL, NULL, 0 },
+};
 
 static void free_text(char **text)
 {

@@ -1,4 +1,5 @@
 #include "lua.h"
+#include "lua_arch.h"
 #include "lua_code.h"
 
 enum {
@@ -41,23 +42,20 @@ static SIGNAL_SAFE bool is_beside(struct runtime_scan *scan, const uint64_t *wor
 static SIGNAL_SAFE bool leaf_call(struct runtime_scan *scan, const struct feed_runtime *runtime,
                                   const struct runtime_native *native, struct lua_call *out)
 {
-#ifdef __x86_64__
-    const greg_t *registers = native->context->uc_mcontext.gregs;
     const bool begins =
         native->pc >= runtime->ranges[0].start && native->pc < runtime->words[LUA_ENTERED];
-    const uint64_t state = (uint64_t)registers[begins ? REG_RDI : REG_R15];
-    uint64_t call;
+    struct lua_registers registers;
+    uint64_t state, call;
 
+    if (!lua_registers_of(native->context, &registers))
+        return false;
+    state = begins ? registers.argument : registers.state;
     return is_state(scan, state) &&
            guarded_word(&scan->memory, state + runtime->words[LUA_STATE_CALL], &call) &&
            lua_read_call(scan, runtime->words, call, out) && out->previous &&
            !(out->status & LUA_IS_C) &&
            (begins || is_held(scan, runtime->words, native, out->function) ||
-            is_beside(scan, runtime->words, (uint64_t)registers[REG_RBP], out));
-#else
-    (void)scan, (void)runtime, (void)native, (void)out;
-    return false;
-#endif
+            is_beside(scan, runtime->words, registers.call, out));
 }
 
 /* What the native frame runs. */
@@ -147,12 +145,11 @@ static SIGNAL_SAFE void put_called(struct runtime_scan *scan, uint32_t entry, ui
  * without that leaves the register as it is. */
 static SIGNAL_SAFE uint64_t leaf_instruction(const struct runtime_scan *scan)
 {
-#ifdef __x86_64__
-    return scan->interrupted ? (uint64_t)scan->interrupted->uc_mcontext.gregs[REG_R13] : 0;
-#else
-    (void)scan;
-    return 0;
-#endif
+    struct lua_registers registers;
+
+    if (!scan->interrupted || !lua_registers_of(scan->interrupted, &registers))
+        return 0;
+    return registers.instruction;
 }
 
 /* Puts what runs in the native frame. */
