@@ -20,8 +20,7 @@ from .. import options
 from ..exits import DONE, UsageError
 from ..place import is_uri
 from ..source import check, file_profile, is_filtered, read
-from .view_server import ViewServer
-
+from ..view_server import ViewServer
 
 
 def add(commands: Any) -> None:

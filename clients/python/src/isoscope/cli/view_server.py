@@ -19,8 +19,8 @@ import threading
 from types import TracebackType
 from typing import Any, Optional
 
-from ...command import page_file
-from ...errors import IsoscopeError
+from ..command import page_file
+from ..errors import IsoscopeError
 
 _SCRIPTS = ("app.js", "chunk.js", "later.js")
 _PAGES = ("index.html", "one_page.html")
