@@ -1,11 +1,11 @@
-// The page as it is sent: at most 80 KB for the first view, 132 KB in all, and nothing in it that loads more.
+// The page as it is sent: at most 80 KB for the first view, 134 KB in all, and nothing in it that loads more.
 import assert from "node:assert";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
-const MOST = { first: 80 * 1000, all: 133 * 1000 }; // bytes, gzipped
+const MOST = { first: 80 * 1000, all: 134 * 1000 }; // bytes, gzipped
 const web = join(dirname(fileURLToPath(import.meta.url)), "../../clients/web");
 const generated = readdirSync(join(web, "generated")).map((name) => `generated/${name}`);
 const files = ["index.html", ...generated].map((name) => {
