@@ -103,7 +103,7 @@ bare_system() { # SUITE FOLDER
         say "Making a bare $1 (debootstrap)"
         rm -rf "$2"
         mkdir -p "$(dirname "$kept")"
-        debootstrap --variant=minbase "$1" "$2" "${ISOSCOPE_DEBIAN_MIRROR:-http://deb.debian.org/debian}" \
+        debootstrap --variant=minbase "$1" "$2" ${ISOSCOPE_DEBIAN_MIRROR:+"$ISOSCOPE_DEBIAN_MIRROR"} \
             >"$(dirname "$2")/debootstrap-$1.log" 2>&1 || return 1
         tar -C "$2" -cf "$kept.new" . && mv "$kept.new" "$kept"
     else
