@@ -307,14 +307,15 @@ static void leave(pid_t tid)
 static bool follow(struct inject_held *held, int64_t until_ns)
 {
     bool asked = true; /* PTRACE_INTERRUPT was said, and its stop has not come */
+    bool last = false; /* ... when the time was over: no other one is said */
 
     for (;;) {
         int status = inject_await(held->tid, until_ns), signal = 0;
 
-        if (status == -1 && !asked) { /* in a call that takes its time: where it waits may do */
-            if (ptrace(PTRACE_INTERRUPT, held->tid, NULL, NULL) < 0)
+        if (status == -1 && !last) { /* in a call that takes its time: where it waits may do */
+            if (!asked && ptrace(PTRACE_INTERRUPT, held->tid, NULL, NULL) < 0)
                 return false;
-            asked = true;
+            asked = last = true;
             until_ns += SETTLE_MS * MS_NS;
             continue;
         }
@@ -330,7 +331,7 @@ static bool follow(struct inject_held *held, int64_t until_ns)
         } else {
             signal = WSTOPSIG(status);
         }
-        if ((int64_t)clock_ns(CLOCK_MONOTONIC) >= until_ns) {
+        if (last || (int64_t)clock_ns(CLOCK_MONOTONIC) >= until_ns) {
             ptrace(PTRACE_DETACH, held->tid, NULL, (void *)(long)signal);
             return false;
         }
