@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* musl, whose loader may be asked to preload us before we can step aside, has none. */
+extern __typeof(dladdr1) dladdr1 __attribute__((weak));
 /* Of libisoscope_alloc.so. */
 extern uint8_t isoscope_alloc_filter[] __attribute__((weak));
 
@@ -14,7 +16,7 @@ bool program_has_own_malloc(void)
     const ElfW(Sym) *symbol = NULL;
     Dl_info ours, found;
 
-    if (!isoscope_alloc_filter || !dladdr(isoscope_alloc_filter, &ours) ||
+    if (!isoscope_alloc_filter || !dladdr1 || !dladdr(isoscope_alloc_filter, &ours) ||
         !dladdr1((void *)malloc, &found, (void **)&symbol, RTLD_DL_SYMENT))
         return false;
     /* A program at a fixed address that only takes malloc's address has a stub for it, which is no definition. */
