@@ -144,6 +144,8 @@ struct stall_logs *stall_logs_new(void); /* NULL: out of memory */
 void stall_logs_free(struct stall_logs *logs);
 size_t stall_logs_take(struct stall_logs *logs, struct service *service,
                        const struct pull_otlp *otlp, int64_t epoch_us, struct json_text *out);
+/* One that was seen then had not ended. */
+bool stall_logs_wait(const struct stall_logs *logs);
 
 /* From now on names are waited for only so long. */
 void client_pull_hurry(struct client *client, int64_t names_us);

@@ -8,6 +8,7 @@
 #include "../stalls/stall_words.h"
 #include "../text/protobuf.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +16,11 @@ enum { SEVERITY_WARN = 13, SEVERITY_ERROR = 17, NS_PER_MS = 1000000 };
 
 struct stall_logs {
     uint64_t change; /* up to it all was looked at */
-    uint8_t *logged; /* by number; they begin at 1 and have no gaps */
-    size_t logged_count;
+    uint8_t *states; /* by number; they begin at 1 and have no gaps */
+    size_t state_count;
+    uint32_t ongoing;
 };
+enum { UNLOGGED, ONGOING, LOGGED };
 
 struct stall_logs *stall_logs_new(void)
 {
@@ -27,24 +30,36 @@ struct stall_logs *stall_logs_new(void)
 void stall_logs_free(struct stall_logs *logs)
 {
     if (logs)
-        free(logs->logged);
+        free(logs->states);
     free(logs);
 }
 
-/* More may become known of one that has ended. NULL: no memory. */
-static uint8_t *logged_of(struct stall_logs *logs, uint64_t number)
+/* NULL: no memory. */
+static uint8_t *state_of(struct stall_logs *logs, uint64_t number)
 {
-    if (number >= logs->logged_count) {
+    if (number >= logs->state_count) {
         size_t count = number + number / 2 + 64;
-        uint8_t *more = realloc(logs->logged, count);
+        uint8_t *more = realloc(logs->states, count);
 
         if (!more)
             return NULL;
-        memset(more + logs->logged_count, 0, count - logs->logged_count);
-        logs->logged = more;
-        logs->logged_count = count;
+        memset(more + logs->state_count, UNLOGGED, count - logs->state_count);
+        logs->states = more;
+        logs->state_count = count;
     }
-    return &logs->logged[number];
+    return &logs->states[number];
+}
+
+/* Is it to be logged now? More may become known of one that has ended. */
+static bool is_new(struct stall_logs *logs, const struct stall *stall)
+{
+    uint8_t *state = state_of(logs, stall->number);
+
+    if (!state || *state == LOGGED)
+        return false;
+    logs->ongoing += stall->ongoing - (*state == ONGOING);
+    *state = stall->ongoing ? ONGOING : stall->told ? LOGGED : UNLOGGED;
+    return *state == LOGGED;
 }
 
 static void put_text(struct json_text *out, const char *key, const char *text)
@@ -120,6 +135,11 @@ static void put_head(struct json_text *out, const struct service *service,
     protobuf_end(out, message);
 }
 
+bool stall_logs_wait(const struct stall_logs *logs)
+{
+    return logs->ongoing != 0;
+}
+
 size_t stall_logs_take(struct stall_logs *logs, struct service *service,
                        const struct pull_otlp *otlp, int64_t epoch_us, struct json_text *out)
 {
@@ -132,13 +152,11 @@ size_t stall_logs_take(struct stall_logs *logs, struct service *service,
     put_head(out, service, otlp, begun);
     for (size_t i = 0; i < stalls_count(stalls); i++) {
         const struct stall *stall = stalls_at(stalls, i);
-        uint8_t *logged = logged_of(logs, stall->number);
         struct process_info process;
 
-        if (!logged || *logged || stall->ongoing || !stall->told ||
+        if (!is_new(logs, stall) ||
             !profile_process(service->options.profile, stall->process_id, &process))
             continue;
-        *logged = 1;
         put_record(out, stall, &process, epoch_us);
         count++;
     }

@@ -35,6 +35,8 @@ enum {
     /* Nobody waits for a profile that is pushed, but at the end. */
     NAMES_US = 30 * 1000 * 1000,
     NAMES_US_AT_END = 1000 * 1000,
+    /* A stall that the program's end ends is seen to have ended a moment later. */
+    STALLS_US_AT_END = 1000 * 1000,
 };
 
 /* Of each window one profile. */
@@ -270,6 +272,9 @@ static void is_due(void *context)
     if (push->last) {
         if (push->stalls)
             queue_stalls(push); /* of which the end was known only now */
+        if (push->stalls && stall_logs_wait(push->stalls) &&
+            clock_us(CLOCK_MONOTONIC) < push->until_us + STALLS_US_AT_END)
+            return delay_set(push->delay, LOOK_MS);
         return push_sender_finish(push->sender);
     }
     if (push->finishing)
