@@ -13,7 +13,7 @@ from collections import Counter
 
 import pytest
 
-from harness import ISOSCOPE, Client, profiled, service_of, serving, until, workload
+from harness import ISOSCOPE, Client, measured, profiled, service_of, serving, until, workload
 from isoscope.locks import locks_of
 
 SHORT = "short"
@@ -26,7 +26,7 @@ def waited(mode, *options):
         yield client
 
 
-def measured(lines) -> dict[str, tuple[int, int]]:
+def of_the_program(lines) -> dict[str, tuple[int, int]]:
     """What the program saw itself: waits and nanoseconds, by lock."""
     found = {}
     for line in lines:
@@ -54,13 +54,14 @@ def run_alone(mode, *options):
 
 
 @pytest.mark.parametrize("mode", ["turns", "kinds", SHORT])
+@measured
 def test_the_program_sees_the_same_times(mode):
     """It measures around each call itself."""
     ended = run_alone(mode)
     assert ended.returncode == 0, ended.stderr
     lines = ended.stderr.splitlines() + ended.stdout.splitlines()
     told = json.loads(next(line for line in lines if line.startswith("{")))
-    own = measured([line for line in lines if line.split(" ")[0] in ("queue_lock", "heap_lock", "table_lock")])
+    own = of_the_program([line for line in lines if line.split(" ")[0] in ("queue_lock", "heap_lock", "table_lock")])
     right_us = sum(ns for _, ns in own.values()) / 1000
     # Short waits are seen by chance; the first ones, while unwind tables are built, are lost.
     error = 0.03 if mode != SHORT else 0.12
