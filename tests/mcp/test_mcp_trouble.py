@@ -120,7 +120,6 @@ def test_a_file_in_a_project_makes_nobody_ask_far_away(tmp_path):
         ("hot_functions", {"process": 1}, "process: there is none with pid 1; there are: "),
         ("hot_functions", {"thread": "io"}, 'thread: there is none called "io"; there are: "planted"'),
         ("function", {"function": "no such"}, 'function: no sample has one called "no such"; hot_functions lists them'),
-        ("function", {"function": "burn_r"}, 'function: 2 have this name; say name and library of one: '),
         ("function", {}, "expected string, received undefined"),
         ("source_lines", {"file": "none.c"}, "file: the profile names no such file; there are: "),
         ("compare", {}, "say what is compared: before_source, or before_from_s and before_to_s"),
@@ -131,6 +130,14 @@ def test_what_is_wrong_with_a_question_is_said(hot, tool, arguments, said):
     with Assistant(hot) as assistant:
         refusal = assistant.refusal(tool, **arguments)
     assert said in refusal and "\u202e" not in refusal
+
+
+def test_a_name_that_two_functions_have_lists_them(hot):
+    """Which comes first is by their samples."""
+    with Assistant(hot) as assistant:
+        refusal = assistant.refusal("function", function="burn_r")
+    assert "function: 2 have this name; say name and library of one: " in refusal
+    assert '"burn_rounds" in "planted"' in refusal
 
 
 def test_a_cursor_is_of_one_tool_and_ends(hot):
