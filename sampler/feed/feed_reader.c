@@ -105,7 +105,7 @@ void feed_reader_free(struct feed_reader *reader)
     for (uint32_t number = 0; number < reader->paths_room; number++)
         free(reader->paths[number]);
     free(reader->paths);
-    free(reader->tails);
+    free(reader->places);
     free(reader);
 }
 
@@ -341,26 +341,33 @@ void feed_reader_name_thread(struct feed_reader *reader, uint32_t slot, const ch
         feed_writer_thread_name(&writer, slot, name);
 }
 
+static struct ring_place place_of(const _Atomic uint64_t *told)
+{
+    uint64_t tail = atomic_load_explicit(told, memory_order_relaxed);
+
+    return (struct ring_place){ tail, tail };
+}
+
 /* Goes on where the reader before this one, of a service that ended, had come to. */
-bool feed_reader_reach_tail(struct feed_reader *reader, uint32_t slot)
+bool feed_reader_reach_place(struct feed_reader *reader, uint32_t slot)
 {
     uint32_t room = (slot + TABLE_STEP) & ~(uint32_t)(TABLE_STEP - 1);
-    struct slot_tails *tails;
+    struct slot_places *places;
 
-    if (slot < reader->tails_room)
+    if (slot < reader->places_room)
         return true;
     if (room > reader->layout.thread_capacity)
         room = reader->layout.thread_capacity;
-    tails = reallocarray(reader->tails, room, sizeof *tails);
-    if (!tails)
+    places = reallocarray(reader->places, room, sizeof *places);
+    if (!places)
         return false;
-    for (uint32_t i = reader->tails_room; i < room; i++)
-        tails[i] = (struct slot_tails){
-            atomic_load_explicit(&reader->threads[i].tail, memory_order_relaxed),
-            atomic_load_explicit(&reader->threads[i].event_tail, memory_order_relaxed),
+    for (uint32_t i = reader->places_room; i < room; i++)
+        places[i] = (struct slot_places){
+            place_of(&reader->threads[i].tail),
+            place_of(&reader->threads[i].event_tail),
         };
-    reader->tails = tails;
-    reader->tails_room = room;
+    reader->places = places;
+    reader->places_room = room;
     return true;
 }
 
@@ -371,7 +378,7 @@ static struct ring_reader ring_of(struct feed_reader *reader, uint32_t slot)
         .told = &reader->threads[slot].tail,
         .bytes = reader->rings + (uint64_t)slot * FEED_RING_BYTES,
         .size_bytes = FEED_RING_BYTES,
-        .tail = reader->tails[slot].samples,
+        .at = reader->places[slot].samples,
     };
 }
 
@@ -414,15 +421,15 @@ const union feed_any *feed_reader_next(struct feed_reader *reader, uint32_t slot
     struct ring_reader ring;
     uint64_t began;
 
-    if (slot >= reader->layout.thread_capacity || !feed_reader_reach_tail(reader, slot))
+    if (slot >= reader->layout.thread_capacity || !feed_reader_reach_place(reader, slot))
         return NULL;
     ring = ring_of(reader, slot);
-    began = ring.tail;
+    began = ring.at.tail;
     /* More than a ring holds comes from a writer that would keep us here. */
-    while (found == FOUND_SKIPPED && ring.tail - began < FEED_RING_BYTES)
+    while (found == FOUND_SKIPPED && ring.at.tail - began < FEED_RING_BYTES)
         found = find_next(reader, &ring, slot, until_us);
     /* Also when nothing is given out: what was skipped is released. */
-    reader->tails[slot].samples = ring.tail;
+    reader->places[slot].samples = ring.at;
     return found == FOUND_NEXT ? &reader->record : NULL;
 }
 

@@ -13,14 +13,14 @@ static bool event_ring_of(struct feed_reader *reader, uint32_t slot, struct ring
         return false;
     number = atomic_load_explicit(&thread->event_ring, memory_order_acquire);
     if (number <= 1 || number > reader->layout.event_ring_capacity ||
-        !feed_reader_reach_tail(reader, slot))
+        !feed_reader_reach_place(reader, slot))
         return false;
     *out = (struct ring_reader){
         .head = &thread->event_head,
         .told = &thread->event_tail,
         .bytes = reader->event_rings + (number - 1) * (uint64_t)FEED_EVENT_RING_BYTES,
         .size_bytes = FEED_EVENT_RING_BYTES,
-        .tail = reader->tails[slot].events,
+        .at = reader->places[slot].events,
     };
     return true;
 }
@@ -33,12 +33,12 @@ bool feed_reader_next_event(struct feed_reader *reader, uint32_t slot, struct fe
 
     if (!event_ring_of(reader, slot, &ring))
         return false;
-    began = ring.tail;
-    while (found == FOUND_SKIPPED && ring.tail - began < FEED_EVENT_RING_BYTES)
+    began = ring.at.tail;
+    while (found == FOUND_SKIPPED && ring.at.tail - began < FEED_EVENT_RING_BYTES)
         found = feed_reader_read(reader, &ring)
                     ? feed_reader_found(reader, &ring, feed_event_check(&reader->record, out))
                     : FOUND_NONE;
-    reader->tails[slot].events = ring.tail;
+    reader->places[slot].events = ring.at;
     return found == FOUND_NEXT;
 }
 

@@ -9,9 +9,9 @@
 #include "feed_reader.h"
 #include "ring.h"
 
-/* How far a thread's rings were read. */
-struct slot_tails {
-    uint64_t samples, events;
+/* Where the reading of a thread's rings is. */
+struct slot_places {
+    struct ring_place samples, events;
 };
 
 struct feed_reader {
@@ -25,9 +25,9 @@ struct feed_reader {
     const uint8_t *codes;
     const uint8_t *rings, *event_rings;
     uint64_t corrupt, unknown;
-    struct slot_tails *tails;        /* by slot */
-    char **paths;                    /* by module number: copied when first asked for */
-    uint32_t tails_room, paths_room; /* many programs end before either is asked for */
+    struct slot_places *places;       /* by slot */
+    char **paths;                     /* by module number: copied when first asked for */
+    uint32_t places_room, paths_room; /* many programs end before either is asked for */
     union feed_any record;
 };
 
@@ -36,8 +36,8 @@ enum found { FOUND_NONE, FOUND_SKIPPED, FOUND_LATER, FOUND_NEXT };
 /* Copies a name of names, whoever else reads. False: there is none there. */
 bool feed_reader_copy_name(const struct feed_reader *reader, uint32_t place,
                            char name[FEED_NAME_MAX + 1]);
-/* From then on reader->tails has the slot. False: there is no memory. */
-bool feed_reader_reach_tail(struct feed_reader *reader, uint32_t slot);
+/* From then on reader->places has the slot. False: there is no memory. */
+bool feed_reader_reach_place(struct feed_reader *reader, uint32_t slot);
 /* The ring's next record, into reader->record. False when there is none. */
 bool feed_reader_read(struct feed_reader *reader, struct ring_reader *ring);
 /* Counts what it was found to be, and gives its room back. */

@@ -53,11 +53,12 @@ static bool believable(const struct feed_record *record, uint64_t unread, uint32
 int ring_read(struct ring_reader *ring, void *out, uint32_t out_bytes)
 {
     /* Once: a writer that pads on and on must not hold us. */
-    uint64_t head = atomic_load_explicit(ring->head, memory_order_acquire);
+    if (ring->at.tail == ring->at.head)
+        ring->at.head = atomic_load_explicit(ring->head, memory_order_acquire);
 
     for (;;) {
-        uint64_t unread = head - ring->tail;
-        uint32_t place = (uint32_t)(ring->tail & (ring->size_bytes - 1));
+        uint64_t unread = ring->at.head - ring->at.tail;
+        uint32_t place = (uint32_t)(ring->at.tail & (ring->size_bytes - 1));
         struct feed_record record;
 
         ring->last_bytes = 0;
@@ -83,14 +84,14 @@ int ring_read(struct ring_reader *ring, void *out, uint32_t out_bytes)
 
 void ring_release(struct ring_reader *ring)
 {
-    ring->tail += ring->last_bytes;
+    ring->at.tail += ring->last_bytes;
     ring->last_bytes = 0;
-    atomic_store_explicit(ring->told, ring->tail, memory_order_release);
+    atomic_store_explicit(ring->told, ring->at.tail, memory_order_release);
 }
 
 void ring_skip(struct ring_reader *ring)
 {
-    ring->tail = atomic_load_explicit(ring->head, memory_order_acquire);
+    ring->at.tail = ring->at.head = atomic_load_explicit(ring->head, memory_order_acquire);
     ring->last_bytes = 0;
-    atomic_store_explicit(ring->told, ring->tail, memory_order_release);
+    atomic_store_explicit(ring->told, ring->at.tail, memory_order_release);
 }

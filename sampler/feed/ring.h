@@ -68,12 +68,18 @@ SIGNAL_SAFE bool ring_put(struct ring_writer *ring, const struct feed_record *re
  * Returns the record's size in bytes, of which out may have room for the first; 0 when the ring is empty;
  * -1 when what is there is no record: the caller calls ring_skip and counts a loss.
  */
+/* The reader's own: what the feed holds may be scribbled on. */
+struct ring_place {
+    uint64_t tail; /* how far it was read */
+    uint64_t
+        head; /* how far it is known to be written: to look takes the writer's cache line away */
+};
 struct ring_reader {
     const _Atomic uint64_t *head;
     _Atomic uint64_t *told; /* how far it was read, for the writer */
     const uint8_t *bytes;
     uint32_t size_bytes;
-    uint64_t tail;       /* the reader's own copy: what the feed holds may be scribbled on */
+    struct ring_place at;
     uint32_t last_bytes; /* of the record read and not yet released */
 };
 int ring_read(struct ring_reader *ring, void *out, uint32_t out_bytes);

@@ -4,8 +4,8 @@
  *     event_bench pairs [SECONDS]           ns a begin/end pair, beside a read of the clock
  *     event_bench flood THREADS RATE SECONDS   so many events a second in all, and how many were told
  *
- * All ways in turn, in slices of about a millisecond, so that what the machine does besides meets
- * all of them; medians. The program need not be linked with isoscope: see isoscope/optional.h.
+ * All ways in turn, in short slices, so that what the machine does besides meets all of them;
+ * medians. A slice is a small part of a ring, and the service has time to read it before the next. The program need not be linked with isoscope: see isoscope/optional.h.
  */
 #include <isoscope/optional.h>
 
@@ -25,7 +25,7 @@
 #include "event_bench_lttng.h"
 #endif
 
-enum { PAIRS = 4000, SLICES_MAX = 4096, NS_PER_S = 1000000000, BURST_PER_S = 1000 };
+enum { PAIRS = 1000, SLICES_MAX = 4096, NS_PER_S = 1000000000, BURST_PER_S = 1000 };
 
 /* A step that the compiler can neither drop nor fold. */
 #define STEP(state) __asm__ volatile("" : "+r"(state))
@@ -147,7 +147,7 @@ static int bench_pairs(double seconds)
             ways[way].run(PAIRS);
             taken[way][slices] = (double)(now_ns() - began) / PAIRS;
         }
-        nanosleep(&rest, NULL); /* the service has time to read: a full ring costs less */
+        nanosleep(&rest, NULL); /* a full ring costs something else */
     }
     printf("{\"slices\": %u", slices);
     for (int way = 0; way < WAYS; way++) {

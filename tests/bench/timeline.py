@@ -45,18 +45,17 @@ def alone(program: str, seconds: float) -> dict[str, float]:
     return less_the_loop(figures([program, "pairs", str(seconds)]))
 
 
-def sampled(isoscope: str, program: str, seconds: float) -> dict[str, float]:
-    return less_the_loop(figures([isoscope, "run", "--quiet", "--", program, "pairs", str(seconds)]))
-
-
-def streams_off(program: str, seconds: float) -> dict[str, float]:
+def sampled(program: str, seconds: float, *, off: bool = False) -> dict[str, float]:
+    """off: with no stream recorded."""
     from harness import Client, service_of
 
     with service_of([program, "pairs", str(seconds)], "--quiet", stdin=subprocess.PIPE,
-                  stdout=subprocess.PIPE) as service, Client(service.uri) as client:
-        client.call("setVMTimelineFlags", recordedStreams=[])
+                    stdout=subprocess.PIPE) as service, Client(service.uri) as client:
+        if off:
+            client.call("setVMTimelineFlags", recordedStreams=[])
         line = service.process.stdout.readline()
-    return less_the_loop(json.loads(line))
+        lost = client.call("_getTimeline", count=1)["history"]["lost"]
+    return {**less_the_loop(json.loads(line)), "lost": lost}
 
 
 def _sh(*words: str) -> bool:
@@ -145,8 +144,8 @@ def report_pairs(isoscope: str, program: str, seconds: float, rounds: int) -> No
     off, on, streams = [], [], []
     for _ in range(rounds):  # in turn
         off.append(alone(program, seconds))
-        on.append(sampled(isoscope, program, seconds))
-        streams.append(streams_off(program, seconds))
+        on.append(sampled(program, seconds))
+        streams.append(sampled(program, seconds, off=True))
     lines = [shown("a read of CLOCK_MONOTONIC", off, "clock"),
              shown("isoscope, no sampler", off, "pair"),
              shown("isoscope, its stream off", streams, "pair"),
@@ -160,6 +159,7 @@ def report_pairs(isoscope: str, program: str, seconds: float, rounds: int) -> No
     with tempfile.TemporaryDirectory() as out, lttng_session(out) as works:
         lines.append(shown("LTTng, in a session", rounds_of(1, lambda: alone(program, seconds)), "lttng") if works
                      else "LTTng in a session: there is none to be had here")
+    lines.append(f"events lost while it was on: {sum(int(told['lost']) for told in on)}")
     print("\n".join(line for line in lines if line))
 
 

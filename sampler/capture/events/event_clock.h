@@ -39,21 +39,31 @@ struct event_clock {
 /* The kernel's clock, and what follows from it for the next millisecond. */
 SIGNAL_SAFE uint64_t event_clock_look(struct event_clock *clock);
 
-SIGNAL_SAFE_INLINE uint64_t event_clock_ns(struct event_clock *clock)
+/* False: a look is due. */
+SIGNAL_SAFE_INLINE bool event_clock_count(struct event_clock *clock, uint64_t *ns)
 {
-    uint64_t counts, ns;
+    uint64_t counts;
 
     /* To read the counter may be forbidden by now. */
     if (__builtin_expect(atomic_load_explicit(&clock_asks_kernel, memory_order_relaxed), 0) ||
         !clock->span)
-        return event_clock_look(clock);
+        return false;
     counts = EVENT_CLOCK_COUNTER() - clock->looked_at;
     if (__builtin_expect(counts >= clock->span, 0))
-        return event_clock_look(clock);
-    ns = clock->looked_ns + (counts * clock->speed >> 32);
-    if (ns < clock->last_ns)
-        return clock->last_ns;
-    return clock->last_ns = ns;
+        return false;
+    *ns = clock->looked_ns + (counts * clock->speed >> 32);
+    if (__builtin_expect(*ns < clock->last_ns, 0))
+        *ns = clock->last_ns;
+    else
+        clock->last_ns = *ns;
+    return true;
+}
+
+SIGNAL_SAFE_INLINE uint64_t event_clock_ns(struct event_clock *clock)
+{
+    uint64_t ns;
+
+    return event_clock_count(clock, &ns) ? ns : event_clock_look(clock);
 }
 
 #endif

@@ -30,6 +30,7 @@ static SIGNAL_SAFE bool take_ring(struct event_thread *thread)
         return false;
     ring.busy = &threads_at(&sampler.threads, slot)->event_busy;
     thread->ring = ring;
+    thread->tail = atomic_load_explicit(ring.tail, memory_order_acquire);
     thread->writer = &sampler.writer;
     thread->streams = &sampler.writer.header->control.streams;
     thread->entered = ~epoch;

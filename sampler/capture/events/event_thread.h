@@ -30,6 +30,7 @@ struct event_thread {
     struct ring_writer ring;
     struct feed_writer *writer;
     const _Atomic uint64_t *streams; /* that are wanted */
+    uint64_t tail; /* of the ring, when it was last looked at: that takes the reader's cache line */
     struct event_clock clock;
     /* Since the last record of it. */
     _Atomic uint64_t lost;

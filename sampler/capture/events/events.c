@@ -1,10 +1,11 @@
 /*
  * events.c - the calls of event.h.
  *
- * BEGIN and END are what a program has most of: they are written word by word. All others, and what
- * has arguments, by one function.
+ * BEGIN and END are what a program has most of: they have a quick way (event_quick.h). All others,
+ * what has arguments, and what is told first, lost or refused, go the long one.
  */
 #include "event_names.h"
+#include "event_quick.h"
 #include "event_thread.h"
 
 #include "../../feed/feed_count.h"
@@ -96,6 +97,7 @@ SIGNAL_SAFE_INLINE struct feed_event *reserve(struct event *event, uint32_t byte
         event_thread_close(&event->write);
         return NULL;
     }
+    ring_fetch_ahead(record);
     record->head = (struct feed_record){
         .size_bytes = bytes,
         .type = FEED_RECORD_EVENT,
@@ -252,40 +254,32 @@ static SIGNAL_SAFE void tell(struct isoscope_site *site, const struct isoscope_e
 
 /* ---- the calls ---- */
 
+static __attribute__((noinline)) SIGNAL_SAFE void
+begin(struct isoscope_site *site, const struct isoscope_argument *arguments, uint32_t count)
+{
+    const struct isoscope_event details = { .arguments = arguments, .argument_count = count };
+
+    if (count || !event_quick_tell(site, FEED_EVENT_BEGIN, true))
+        tell(site, &details, FEED_EVENT_BEGIN);
+}
+
+static __attribute__((noinline)) SIGNAL_SAFE void end(struct isoscope_site *site)
+{
+    if (!event_quick_tell(site, FEED_EVENT_END, true))
+        tell(site, &(const struct isoscope_event){ 0 }, FEED_EVENT_END);
+}
+
 SIGNAL_SAFE void isoscope_event_begin(struct isoscope_site *site,
                                       const struct isoscope_argument *arguments, uint32_t count)
 {
-    struct event event = { .site = site, .phase = FEED_EVENT_BEGIN };
-    struct feed_event *record;
-
-    if (__builtin_expect(count != 0, 0)) {
-        tell(site,
-             &(const struct isoscope_event){ .arguments = arguments, .argument_count = count },
-             FEED_EVENT_BEGIN);
-        return;
-    }
-    if (!open_event(&event))
-        return;
-    record = reserve(&event, sizeof *record + sizeof record->words[0]);
-    if (!record)
-        return;
-    record->words[0] = EVENT_KNOWN_NAME(event.known);
-    record->timestamp_ns = now_ns(&event); /* last: what this costs lies before the slice */
-    publish(&event);
+    if (count || !event_quick_tell(site, FEED_EVENT_BEGIN, false))
+        begin(site, arguments, count);
 }
 
 SIGNAL_SAFE void isoscope_event_end(struct isoscope_site *site)
 {
-    struct event event = { .site = site, .phase = FEED_EVENT_END };
-    struct feed_event *record;
-
-    if (!open_event(&event))
-        return;
-    record = reserve(&event, sizeof *record);
-    if (!record)
-        return;
-    record->timestamp_ns = now_ns(&event);
-    publish(&event);
+    if (!event_quick_tell(site, FEED_EVENT_END, false))
+        end(site);
 }
 
 SIGNAL_SAFE void isoscope_event_leave(struct isoscope_site **site)
