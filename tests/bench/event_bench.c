@@ -1,7 +1,8 @@
 /*
  * event_bench.c - what events cost the program that tells them.
  *
- *     event_bench pairs [SECONDS]           ns a begin/end pair, beside a read of the clock
+ *     event_bench pairs [SECONDS [PEER]]    ns a begin/end pair, beside a read of the clock, and beside
+ *                                           what event_peers/ makes of another tracer's client
  *     event_bench flood THREADS RATE SECONDS   so many events a second in all, and how many were told
  *
  * All ways in turn, in short slices, so that what the machine does besides meets all of them;
@@ -9,7 +10,9 @@
  */
 #include <isoscope/optional.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,12 +113,37 @@ static void lttng_pairs(uint32_t rounds)
 }
 #endif
 
+static void no_peer(uint32_t rounds)
+{
+    (void)rounds;
+}
+static void (*peer_pairs)(uint32_t rounds) = no_peer;
+
+static void peer(uint32_t rounds)
+{
+    peer_pairs(rounds);
+}
+
+static bool start_peer(const char *library)
+{
+    void *handle = dlopen(library, RTLD_NOW);
+    bool (*start)(void) = handle ? (bool (*)(void))dlsym(handle, "peer_start") : NULL;
+    void (*run)(uint32_t) = handle ? (void (*)(uint32_t))dlsym(handle, "peer_pairs") : NULL;
+
+    if (!start || !run || !start()) {
+        fprintf(stderr, "event_bench: %s\n", start && run ? "the peer does not start" : dlerror());
+        return false;
+    }
+    peer_pairs = run;
+    return true;
+}
+
 static const struct way {
     const char *name;
     void (*run)(uint32_t rounds);
 } ways[] = {
     { "nothing", nothing },      { "clock", clock_reads },     { "pair", pairs },
-    { "pair_with", pairs_with }, { "nothing_again", nothing },
+    { "pair_with", pairs_with }, { "nothing_again", nothing }, { "peer", peer },
 #ifdef HAS_SDT
     { "sdt", sdt_pairs },
 #endif
@@ -211,12 +239,14 @@ int main(int argc, char **argv)
     int status = 2;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc > 3 && !strcmp(argv[1], "pairs") && !start_peer(argv[3]))
+        return 1;
     if (argc >= 2 && !strcmp(argv[1], "pairs"))
         status = bench_pairs(argc > 2 ? atof(argv[2]) : 3);
     else if (argc == 5 && !strcmp(argv[1], "flood"))
         status = bench_flood(atoi(argv[2]), strtoull(argv[3], NULL, 10), atof(argv[4]));
     if (status == 2)
-        fprintf(stderr, "usage: event_bench pairs [SECONDS] | flood THREADS RATE SECONDS\n");
+        fprintf(stderr, "usage: event_bench pairs [SECONDS [PEER]] | flood THREADS RATE SECONDS\n");
     fflush(stdout);
     getchar(); /* until its figures have been read */
     return status;

@@ -1,12 +1,16 @@
 """What events cost the program that tells them, and whether many of them are lost.
 
     timeline.py [BUILD_FOLDER] [--seconds S] [--rounds N] [--flood RATE] [--threads N]
+                [--tracy SOURCES] [--perfetto SOURCES] [--wire EVENTS]
 
 ns a begin/end pair, medians of interleaved slices less the empty loop's (`nothing`; `nothing_again`
 is the noise): without a sampler, with one, with one and the streams off; beside a read of
 CLOCK_MONOTONIC. Peers, where they can be had: a USDT probe (sys/sdt.h), with nobody there, and with
-a uprobe on it where tracefs lets us; LTTng's user-space tracer, without a session and with one.
+a uprobe on it where tracefs lets us; LTTng's user-space tracer, without a session and with one;
+Tracy's client and Perfetto's C SDK where their sources are told (the folders of TracyClient.cpp and
+of perfetto_c.cc, as the crates tracy-client-sys and perfetto-sdk-sys have them).
 Then a flood of events, with the real service reading: how many were told, came, and were lost.
+With --wire: so many events are told, and getVMTimeline is asked for windows of a second.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from statistics import median
 from typing import Any, Callable, Iterator, Optional
@@ -25,7 +30,7 @@ from contextlib import contextmanager
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACING = Path("/sys/kernel/tracing")
-WAYS = ("pair", "pair_with", "sdt", "lttng")
+WAYS = ("pair", "pair_with", "sdt", "lttng", "peer")
 
 
 def figures(command: list[str], **options: Any) -> dict[str, float]:
@@ -114,6 +119,62 @@ def uprobes(program: str) -> Iterator[bool]:
                 pass
 
 
+def built_peer(name: str, sources: Path, out: str) -> str:
+    """The library of a peer in event_peers/, with its client compiled in; that of Perfetto takes two minutes."""
+    client, extra = {"tracy": ("TracyClient.cpp", ["-DTRACY_ENABLE"]), "perfetto": ("perfetto_c.cc", ["-w"])}[name]
+    folder, made, library = f"-I{sources}", f"{out}/{name}.o", f"{out}/{name}.so"
+    own = str(ROOT / f"tests/bench/event_peers/{name}.c")
+    subprocess.run(["gcc", "-O2", "-fPIC", "-w", folder, "-c", own, "-o", made], check=True)
+    subprocess.run(["g++", "-std=c++17", "-O2", "-fPIC", "-shared", *extra, folder, str(sources / client), made,
+                    "-o", library, "-lpthread", "-ldl"], check=True)
+    return library
+
+
+def report_peer(title: str, name: str, sources: str, program: str, seconds: float) -> None:
+    if not sources:
+        return
+    with tempfile.TemporaryDirectory() as out:
+        library = built_peer(name, Path(sources), out)
+        # Ended, not closed in order: a client that nobody listened to waits for somebody.
+        with subprocess.Popen([program, "pairs", str(seconds), library], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as child:
+            assert child.stdout
+            told = less_the_loop(json.loads(child.stdout.readline()))
+            child.kill()
+    print(shown(title, [told], "peer"))
+
+
+def windows_over_the_wire(program: str, threads: int, events: int) -> dict[str, Any]:
+    """Asked of a service that has so many events: begins and ends at 400,000 a second."""
+    from harness import Client, service_of, service_pid
+    from isoscope.transport import WebSocketTransport
+
+    rate, windows = 400_000, 9
+    command = [program, "flood", str(threads), str(rate), str(events / rate)]
+    with service_of(command, "--quiet", "--history", "2048", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as service, \
+            Client(service.uri) as client:
+        service.process.stdout.readline()
+        history = client.call("_getTimeline", count=1)["history"]
+        whole = client.call("getVMTimelineMicros")["timestamp"]
+        took, came, sizes = [], [], []
+        wire = WebSocketTransport(service.uri, 60)
+        for window in range(windows):
+            origin = whole - int(events / rate * 1e6 * (window + 1) / (windows + 1))
+            request = {"jsonrpc": "2.0", "id": str(window), "method": "getVMTimeline",
+                       "params": {"timeOriginMicros": origin, "timeExtentMicros": 1_000_000}}
+            began = time.perf_counter()
+            wire.send(json.dumps(request))
+            reply = wire.receive()  # as bytes: what a client makes of them is its own
+            took.append((time.perf_counter() - began) * 1000)
+            came.append(len(json.loads(reply)["result"]["traceEvents"]))
+            sizes.append(len(reply) / 2**20)
+        status = Path(f"/proc/{service_pid(service.process.pid)}/status").read_text()
+    resident_kib = int(status.split("VmRSS:")[1].split()[0])
+    return {"slices": history["events"], "evicted": history["evicted"], "resident_mib": resident_kib // 1024,
+            "events_of_1_s": median(came), "reply_mib": round(median(sizes), 1), "ms_median": round(median(took)),
+            "ms_worst": round(max(took))}
+
+
 def flooded(program: str, threads: int, rate: int, seconds: float) -> dict[str, Any]:
     from harness import Client, service_of
 
@@ -140,7 +201,7 @@ def rounds_of(count: int, measure: Callable[[], dict[str, float]]) -> list[dict[
     return [measure() for _ in range(count)]
 
 
-def report_pairs(isoscope: str, program: str, seconds: float, rounds: int) -> None:
+def report_pairs(program: str, seconds: float, rounds: int) -> None:
     off, on, streams = [], [], []
     for _ in range(rounds):  # in turn
         off.append(alone(program, seconds))
@@ -171,13 +232,20 @@ def main() -> int:
     parser.add_argument("--flood", type=int, default=1_000_000, help="events a second, in all")
     parser.add_argument("--threads", type=int, default=4)
     parser.add_argument("--flood-seconds", type=float, default=10)
+    parser.add_argument("--tracy", default="", metavar="SOURCES", help="the folder of TracyClient.cpp")
+    parser.add_argument("--perfetto", default="", metavar="SOURCES", help="the folder of perfetto_c.cc")
+    parser.add_argument("--wire", type=int, default=0, metavar="EVENTS", help="then ask for windows of so many")
     options = parser.parse_args()
 
     os.environ["ISOSCOPE_BUILD"] = options.build
     sys.path[:0] = [str(ROOT / "tests/live"), str(ROOT / "clients/python/src")]
-    isoscope, program = f"{options.build}/bin/isoscope", f"{options.build}/tests/bench/event_bench"
-    report_pairs(isoscope, program, options.seconds, options.rounds)
+    program = f"{options.build}/tests/bench/event_bench"
+    report_pairs(program, options.seconds, options.rounds)
+    report_peer("Tracy's client, nobody connected", "tracy", options.tracy, program, options.seconds)
+    report_peer("Perfetto's C SDK, in a session", "perfetto", options.perfetto, program, options.seconds)
     print(json.dumps(flooded(program, options.threads, options.flood, options.flood_seconds)))
+    if options.wire:
+        print(json.dumps(windows_over_the_wire(program, options.threads, options.wire)))
     return 0
 
 
