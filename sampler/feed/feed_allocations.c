@@ -75,6 +75,20 @@ uint64_t feed_allocations_put(struct feed_writer *writer, uint64_t address, uint
     return 0;
 }
 
+uint64_t feed_allocations_next(struct feed_writer *writer, uint32_t *place, uint64_t from,
+                               uint64_t to)
+{
+    struct feed_allocation *table = table_of(writer);
+
+    while (table && *place < FEED_ALLOCATIONS) {
+        uint64_t address = atomic_load_explicit(&table[(*place)++].address, memory_order_relaxed);
+
+        if (address > FEED_ALLOCATION_TAKEN && address >= from && address < to)
+            return address;
+    }
+    return 0;
+}
+
 void feed_allocations_put_back(struct feed_writer *writer, uint64_t address, uint64_t mark)
 {
     struct feed_allocation *table = table_of(writer);

@@ -19,6 +19,9 @@ SIGNAL_SAFE uint64_t feed_allocations_put(struct feed_writer *writer, uint64_t a
                                           uint64_t number);
 /* It is about to be freed. Returns what put gave; 0: it is not there. */
 SIGNAL_SAFE uint64_t feed_allocations_take(struct feed_writer *writer, uint64_t address);
+/* The next address that is in [from, to), by place: 0 at first. 0: there is none. */
+SIGNAL_SAFE uint64_t feed_allocations_next(struct feed_writer *writer, uint32_t *place,
+                                           uint64_t from, uint64_t to);
 /* It was not, after all, or is another one now. */
 SIGNAL_SAFE void feed_allocations_put_back(struct feed_writer *writer, uint64_t address,
                                            uint64_t mark);

@@ -36,4 +36,14 @@ size_t early_bytes(const void *address);
 /* The address lies in the object that has the program's malloc. */
 bool next_calls_are_of(const void *address);
 
+/* Memory that the kernel gave, before isoscope_memory_sample is due for it; caller: whose call it was. What
+ * an allocator gets is told by its malloc, so its own calls are left out: each byte has the same chance, and
+ * that changes nothing for others. */
+static inline void next_told(const void *place, size_t bytes, const void *caller)
+{
+    if (isoscope_memory_is_due(bytes))
+        isoscope_memory_sample(&isoscope_memory_thread, next_calls_are_of(caller) ? NULL : place,
+                               bytes);
+}
+
 #endif

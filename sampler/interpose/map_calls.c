@@ -22,15 +22,6 @@ static bool is_memory(int protection, int flags)
     return flags & MAP_ANONYMOUS && !(flags & MAP_NORESERVE) && protection & PROT_WRITE;
 }
 
-/* Only of the few that are sampled it is asked who calls: each byte has the same chance, so those
- * that are left out change nothing for others. */
-static void told(void *place, size_t bytes, const void *caller)
-{
-    if (isoscope_memory_is_due(bytes))
-        isoscope_memory_sample(&isoscope_memory_thread, next_calls_are_of(caller) ? NULL : place,
-                               bytes);
-}
-
 #define MAP_CALL(name, offset_type)                                                                \
     ISOSCOPE_API void *name(void *at, size_t bytes, int protection, int flags, int fd,             \
                             offset_type offset)                                                    \
@@ -40,7 +31,7 @@ static void told(void *place, size_t bytes, const void *caller)
                            : (void *)syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);  \
                                                                                                    \
         if (place != MAP_FAILED && is_memory(protection, flags))                                   \
-            told(place, bytes, __builtin_return_address(0));                                       \
+            next_told(place, bytes, __builtin_return_address(0));                                  \
         return place;                                                                              \
     }
 
@@ -75,6 +66,6 @@ ISOSCOPE_API void *mremap(void *place, size_t bytes, size_t new_bytes, int flags
     if (moved == MAP_FAILED)
         isoscope_memory_kept(place, mark);
     else if (mark)
-        told(moved, new_bytes, __builtin_return_address(0));
+        next_told(moved, new_bytes, __builtin_return_address(0));
     return moved;
 }

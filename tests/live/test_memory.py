@@ -130,6 +130,123 @@ def test_memory_from_the_kernel_is_seen_and_reserved_addresses_are_not():
     assert seen.total < 1024 * MIB
 
 
+BREAK = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+enum { MIB = 1 << 20 };
+__attribute__((noinline)) char *block(void) { char *place = malloc(64 << 10); place[0] = 1; return place; }
+__attribute__((noinline)) char *take_break(void) { char *place = sbrk(MIB); place[0] = 1; return place; }
+__attribute__((noinline)) char *set_break(char *to) { int error = brk(to); asm volatile(""); return error ? 0 : to; }
+int main(void)
+{
+    char *blocks[480], *first, *big;
+    for (int i = 0; i < 480; i++) /* libc moves the break for them */
+        blocks[i] = block();
+    first = take_break();
+    for (int i = 1; i < 64; i++)
+        if (take_break() != first + i * MIB)
+            return 1;
+    sbrk(-32 * MIB); /* half of them, in one call */
+    big = sbrk(0);
+    if (big != first + 32 * MIB || !set_break(big + 16 * MIB))
+        return 2;
+    memset(big, 1, 16 * MIB);
+    for (int i = 1; i <= 8; i++) /* half of it, in eight */
+        if (!set_break(big + (16 - i) * MIB))
+            return 3;
+    sbrk(-(1l << 40)); /* there is not that much */
+    if (sbrk(0) != big + 8 * MIB)
+        return 4;
+    _exit(blocks[479][0] == 1 && big[0] == 1 ? 0 : 5);
+}
+"""
+
+
+def test_what_the_program_takes_from_the_break_is_seen_and_what_it_gives_back_is_gone(compiled):
+    program = compiled("breaks", BREAK, "-O1", "-fno-builtin")
+    subprocess.run([ISOSCOPE, "run", "--quiet", "--alloc=1024", "--", program], check=True, timeout=60)
+    with asked([program], stdout=subprocess.PIPE) as client:
+        seen, alive = told(client, "alloc"), told(client, "live")
+    check(seen.bytes["take_break"], 64 * MIB, seen.lost)
+    check(alive.bytes["take_break"], 32 * MIB, alive.lost)
+    check(seen.bytes["set_break"], 16 * MIB, seen.lost)
+    check(alive.bytes["set_break"], 8 * MIB, alive.lost)
+    check(seen.bytes["block"], 30 * MIB, seen.lost)
+    # What libc moves it by for blocks is not counted beside them.
+    others = seen.total - sum(seen.bytes[name] for name in ("take_break", "set_break", "block"))
+    assert others < 2 * MIB, seen.bytes
+
+
+ON_BREAK = r"""
+#include <stddef.h>
+#include <unistd.h>
+/* A malloc as programs bring it: blocks of 64 KiB on the break, the last ones of which are given back. */
+enum { BLOCK = 64 << 10, MANY = 4096 };
+static char *bottom, *top;
+static unsigned char used[MANY];
+__attribute__((noinline)) static char *more_core(void)
+{
+    char *place = sbrk(BLOCK);
+    asm volatile("");
+    return place == (char *)-1 ? NULL : place;
+}
+void *malloc(size_t bytes)
+{
+    if (bytes > BLOCK)
+        return NULL;
+    for (int i = 0; i < (top - bottom) / BLOCK; i++)
+        if (!used[i]) {
+            used[i] = 1;
+            return bottom + (size_t)i * BLOCK;
+        }
+    char *place = more_core();
+    if (!place)
+        return NULL;
+    if (!bottom)
+        bottom = top = place;
+    used[(place - bottom) / BLOCK] = 1;
+    top = place + BLOCK;
+    return place;
+}
+void free(void *place)
+{
+    if (!place)
+        return;
+    used[((char *)place - bottom) / BLOCK] = 0;
+    while (top > bottom && !used[(top - bottom) / BLOCK - 1]) {
+        sbrk(-BLOCK);
+        top -= BLOCK;
+    }
+}
+void *calloc(size_t count, size_t bytes) { return malloc(count * bytes); } /* new blocks are zeros */
+void *realloc(void *place, size_t bytes) { return bytes > BLOCK ? NULL : place ? place : malloc(bytes); }
+static void *kept[1024];
+int main(void)
+{
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < 1024; i++)
+            if (!(kept[i] = malloc(BLOCK)))
+                return 1;
+        for (int i = round < 19 ? 0 : 512; i < 1024; i++)
+            free(kept[i]);
+    }
+    char *now = sbrk(0);
+    _exit(now == top && (top - bottom) / BLOCK >= 512 ? 0 : 2);
+}
+"""
+
+
+def test_a_malloc_of_the_programs_own_is_seen_by_its_moves_of_the_break(compiled):
+    program = compiled("on_break", ON_BREAK, "-O1", "-fno-builtin")
+    subprocess.run([ISOSCOPE, "run", "--quiet", "--alloc=1024", "--", program], check=True, timeout=60)
+    with asked([program]) as client:
+        seen, alive = told(client, "alloc"), told(client, "live")
+    check(seen.bytes["more_core"], 20 * 64 * MIB, seen.lost)
+    check(alive.bytes["more_core"], 32 * MIB, alive.lost)
+
+
 @pytest.mark.parametrize("name", ALLOCATORS)
 def test_other_allocators_keep_their_place(name):
     if not os.path.exists(ALLOCATORS[name]):

@@ -63,6 +63,25 @@ static void one_that_realloc_could_not_move_lives_on(void **state)
     assert_int_equal(feed_allocations_take(&both->writer, 0x1000), mark);
 }
 
+static void those_of_an_arena_are_found_by_its_ends(void **state)
+{
+    struct both *both = *state;
+    uint32_t place = 0, found = 0;
+    uint64_t address;
+
+    for (uint64_t at = 0x10000; at <= 0x30000; at += 0x1000)
+        assert_int_not_equal(feed_allocations_put(&both->writer, at, at), 0);
+    while ((address = feed_allocations_next(&both->writer, &place, 0x18000, 0x28000))) {
+        assert_in_range(address, 0x18000, 0x27fff);
+        assert_int_not_equal(feed_allocations_take(&both->writer, address), 0);
+        found++;
+    }
+    assert_int_equal(found, 0x10);
+    assert_int_equal(feed_allocations_take(&both->writer, 0x18000), 0);
+    assert_int_not_equal(feed_allocations_take(&both->writer, 0x17000), 0);
+    assert_int_not_equal(feed_allocations_take(&both->writer, 0x28000), 0);
+}
+
 static void a_full_table_takes_no_more_and_loses_none(void **state)
 {
     struct both *both = *state;
@@ -123,6 +142,8 @@ int main(void)
             one_that_was_freed_behind_our_back_goes_when_its_address_comes_again, make_both,
             free_both),
         cmocka_unit_test_setup_teardown(one_that_realloc_could_not_move_lives_on, make_both,
+                                        free_both),
+        cmocka_unit_test_setup_teardown(those_of_an_arena_are_found_by_its_ends, make_both,
                                         free_both),
         cmocka_unit_test_setup_teardown(a_full_table_takes_no_more_and_loses_none, make_both,
                                         free_both),

@@ -60,6 +60,16 @@ SIGNAL_SAFE uint64_t isoscope_memory_gone(const void *address)
     return mark;
 }
 
+SIGNAL_SAFE void isoscope_memory_gone_between(const void *from, const void *to)
+{
+    if (!__atomic_load_n(&isoscope_memory_filter, __ATOMIC_ACQUIRE))
+        return; /* nothing ever was sampled */
+    atomic_fetch_add_explicit(&sampler.handlers, 1, memory_order_seq_cst);
+    if (own_sample_is_possible())
+        followed_end_between((uint64_t)from, (uint64_t)to);
+    atomic_fetch_sub_explicit(&sampler.handlers, 1, memory_order_release);
+}
+
 SIGNAL_SAFE void isoscope_memory_kept(const void *address, uint64_t mark)
 {
     if (!mark)

@@ -32,6 +32,15 @@ uint64_t followed_end(uint64_t address)
     return mark;
 }
 
+void followed_end_between(uint64_t from, uint64_t to)
+{
+    uint32_t place = 0;
+    uint64_t address;
+
+    while ((address = feed_allocations_next(&sampler.writer, &place, from, to)))
+        followed_end(address);
+}
+
 void followed_again(uint64_t address, uint64_t mark)
 {
     allocation_rate_count(address, true);

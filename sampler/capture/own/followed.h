@@ -17,6 +17,8 @@
 SIGNAL_SAFE uint64_t followed_begin(uint64_t address);
 /* The mark that it had; 0: none. */
 SIGNAL_SAFE uint64_t followed_end(uint64_t address);
+/* All in [from, to). Looks at the whole table: some 50 us. */
+SIGNAL_SAFE void followed_end_between(uint64_t from, uint64_t to);
 /* It was not freed after all. */
 SIGNAL_SAFE void followed_again(uint64_t address, uint64_t mark);
 

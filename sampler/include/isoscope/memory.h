@@ -50,6 +50,9 @@ ISOSCOPE_API void isoscope_memory_sample(struct isoscope_memory_thread *thread, 
                                          size_t bytes);
 /* Returns a mark, for isoscope_memory_kept; 0: the address is not a sampled one. */
 ISOSCOPE_API uint64_t isoscope_memory_gone(const void *address);
+/* All that was told of [from, to) is freed: an arena goes at once. Looks at each sampled allocation
+ * that lives, some 50 us. */
+ISOSCOPE_API void isoscope_memory_gone_between(const void *from, const void *to);
 /* It was not freed after all: realloc failed. */
 ISOSCOPE_API void isoscope_memory_kept(const void *address, uint64_t mark);
 
