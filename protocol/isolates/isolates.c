@@ -89,11 +89,14 @@ static void write_pid(char out[40], const struct process_info *process)
         snprintf(out, 40, " %" PRId32, process->pid);
 }
 
-/* getVM lists it. */
+/* getVM lists it. Of what a process allocated or waited for it needs enough, and its share: with a small
+ * --alloc each of a hundred shells has some. */
 static bool shows(const struct isolates *isolates, const struct process_info *process)
 {
     return process->live || process == isolates->main || process->samples >= SAMPLES_ENOUGH ||
-           (process->samples > 0 && process->samples * SHARES_ENOUGH >= isolates->samples);
+           (process->samples > 0 && process->samples * SHARES_ENOUGH >= isolates->samples) ||
+           (process->others >= SAMPLES_ENOUGH &&
+            process->others * SHARES_ENOUGH >= isolates->others);
 }
 
 static struct isolate of_process(const struct isolates *isolates,
@@ -324,9 +327,11 @@ static void fill_isolates(struct isolates *isolates)
 
 static void look_at_processes(struct isolates *isolates)
 {
-    isolates->samples = 0;
-    for (size_t i = 0; i < isolates->now.count; i++)
+    isolates->samples = isolates->others = 0;
+    for (size_t i = 0; i < isolates->now.count; i++) {
         isolates->samples += isolates->now.items[i].samples;
+        isolates->others += isolates->now.items[i].others;
+    }
     isolates->main = choose_main(&isolates->now);
     sort_names(isolates);
     fill_isolates(isolates);
@@ -392,7 +397,8 @@ void isolates_free(struct isolates *isolates)
 
 static bool can_be_asked_for(const struct isolates *isolates, const struct process_info *process)
 {
-    return process->live || process->samples > 0 || process == isolates->main;
+    return process->live || process->samples > 0 || process->others > 0 ||
+           process == isolates->main;
 }
 
 const struct process_info *isolates_main(const struct isolates *isolates)

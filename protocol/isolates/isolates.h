@@ -62,7 +62,7 @@ struct isolates {
     struct process_list now, before; /* before: of the last refresh that found something new */
     struct process_names names, names_before;
     const struct process_info *main; /* NULL: there is none */
-    uint64_t samples;                /* of all processes, in the store */
+    uint64_t samples, others;        /* of all processes, in the stores */
     struct thread_isolates threads, threads_before;
     struct isolate *items; /* of processes, the main one first, then what lives; then of threads */
     size_t count, capacity;

@@ -43,6 +43,7 @@ struct process_info {
     bool exit_known;    /* of an ended one; we are its parent */
     int wait_status;    /* how it ended, as waitpid says it */
     uint64_t samples;   /* of time, in their store now */
+    uint64_t others;    /* of allocations, waits, page faults, in theirs */
     uint64_t evicted;   /* samples that the bounded store let go */
     uint64_t corrupt;   /* records of the feed that could not be true */
     uint64_t unstored;  /* samples that found no memory, or told of a thread too late */

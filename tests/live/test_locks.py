@@ -126,6 +126,86 @@ def test_a_forked_child_tells_its_waits():
         assert 200_000 <= waited_us <= 600_000
 
 
+ONLY_WAITS = r"""
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+enum { TURNS = 30 };
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static sem_t held, given;
+static void *holds(void *unused)
+{
+    for (int i = 0; i < TURNS; i++) {
+        pthread_mutex_lock(&gate);
+        sem_post(&held);
+        nanosleep(&(struct timespec){ 0, 3000000 }, NULL);
+        pthread_mutex_unlock(&gate);
+        sem_wait(&given);
+    }
+    return unused;
+}
+static void waits(void)
+{
+    pthread_t thread;
+
+    sem_init(&held, 0, 0);
+    sem_init(&given, 0, 0);
+    pthread_create(&thread, NULL, holds, NULL);
+    for (int i = 0; i < TURNS; i++) {
+        sem_wait(&held);
+        pthread_mutex_lock(&gate);
+        pthread_mutex_unlock(&gate);
+        sem_post(&given);
+    }
+    pthread_join(thread, NULL);
+}
+static void allocates(void)
+{
+    for (int i = 0; i < 60; i++)
+        if (!malloc(4 << 20))
+            _exit(1);
+}
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (fork() == 0) {
+        argc > 1 ? allocates() : waits();
+        _exit(0);
+    }
+    wait(NULL);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("kind, words", [("lock", []), ("alloc", ["allocates"])])
+def test_an_ended_child_that_only_waited_or_allocated_is_listed(compiled, tmp_path, kind, words):
+    """No tick comes in a second of CPU time."""
+    file = tmp_path / "saved.isoscope"
+    options = ["--lock=10", "--alloc", "--period", "1000000"]
+    with profiled([compiled("only_waits", ONLY_WAITS, "-O0", "-pthread"), *words], *options) as service:
+        with Client(service.uri) as client:
+            assert not len(client.profile())
+            check_child(client, kind)
+        if kind == "lock":
+            shown = subprocess.run([ISOSCOPE, "locks", service.uri], capture_output=True, text=True, timeout=60)
+            assert shown.returncode == 0 and "gate" in shown.stdout, shown
+        subprocess.run([ISOSCOPE, "save", "-o", str(file), service.uri], check=True, timeout=60)
+    with serving(file) as service, Client(service.uri) as client:
+        check_child(client, kind)
+
+
+def check_child(client: Client, kind: str) -> None:
+    parent, child = client.processes()
+    shown = [isolate["id"] for isolate in client.call("getVM")["isolates"]]
+    assert shown[:2] == [parent.id, child.id]
+    assert len(client.profile(kind=kind, processes=[child])) >= 20
+    assert client.call("getIsolate", isolateId=child.id)["id"] == child.id
+
+
 def test_a_program_tells_of_locks_of_its_own():
     with waited("own_tool") as client:
         profile = client.profile(kind="lock")

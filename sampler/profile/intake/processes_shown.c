@@ -21,6 +21,7 @@ static void describe(struct processes *processes, const struct process *process,
         process,
         store_counts(processes->stores->of[SAMPLES_OF_TIME], process->owners.of[SAMPLES_OF_TIME]),
         out);
+    out->others = stores_count_others(processes->stores, &process->owners);
     out->enabled = settings.enabled;
     out->period_us = settings.period_us;
 }

@@ -76,6 +76,17 @@ bool stores_have_samples(const struct stores *stores, const struct owners *owner
     return false;
 }
 
+uint64_t stores_count_others(const struct stores *stores, const struct owners *owners)
+{
+    static const enum sample_kind kinds[] = { SAMPLES_OF_ALLOCATIONS, SAMPLES_OF_LOCKS,
+                                              SAMPLES_OF_WAITS, SAMPLES_OF_FAULTS };
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        count += store_counts(stores->of[kinds[i]], owners->of[kinds[i]]).samples;
+    return count;
+}
+
 void stores_clear(const struct stores *stores, const struct owners *owners)
 {
     for (int kind = 0; kind < SAMPLE_KINDS; kind++)

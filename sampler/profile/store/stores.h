@@ -43,6 +43,8 @@ int stores_show(const struct stores *stores, enum sample_kind kind);
 
 /* A store has a sample of the process. */
 bool stores_have_samples(const struct stores *stores, const struct owners *owners);
+/* Of what is no time: process_info.others. */
+uint64_t stores_count_others(const struct stores *stores, const struct owners *owners);
 void stores_clear(const struct stores *stores, const struct owners *owners);
 void stores_clear_thread(const struct stores *stores, const struct owners *owners, int32_t tid);
 
