@@ -31,6 +31,10 @@ class Row(NamedTuple):
     wall: float = 0.0  # run in wall mode too, where so many of the stacks are whole; 0: it is not
     long: bool = False  # not in the short form
     callers: bool = False  # functions' names tell who calls them
+    options: tuple[str, ...] = ()  # of isoscope run
+    needs: str = ""  # a file without which it cannot run
+    # With --alloc: functions that allocate, and what of theirs may be alive at the end; (): nothing is sampled.
+    allocates: tuple[str, ...] = ()
 
 
 def program(name: str, *words: str) -> list[str]:
@@ -226,4 +230,33 @@ SERVERS = [
                         ("javac", 0.2))
 ]
 
-ROWS = LOADER + PROCESSES + THREADS + SIGNALS + STACKS + LOCKS + CODE + ENVIRONMENT + PYTHONS + SERVERS
+LIBRARIES = f"/usr/lib/{os.uname().machine}-linux-gnu"
+# A mean at which many are sampled, and one at which nearly each block of a page is.
+OFTEN, ALL = "--alloc=65536", "--alloc=1024"
+STORM = ("storm_block", "storm_grow")
+
+
+def memory(name: str, words: list[str], often: str, *allocates: str, needs: str = "", **more: object) -> Row:
+    environment = {"LD_PRELOAD": needs} if needs else {}
+    return Row(f"memory: {name}", words, 20, whole=0.9, options=(often,), allocates=allocates, needs=needs,
+               environment=environment, **more)
+
+
+MEMORY = [
+    memory("8 threads, forks, libraries", program("memory_storm", "3"), OFTEN, *STORM),
+    memory("8 threads, each block sampled", program("memory_storm", "3"), ALL, *STORM),
+    *[memory(f"allocator swapped, {library}", program("memory_storm", "2"), OFTEN, *STORM,
+             needs=f"{LIBRARIES}/{library}")
+      for library in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2.0")],
+    memory("blocks from before us", program("memory_ways", "before"), ALL, "before"),
+    memory("signal handlers allocate", program("memory_ways", "handler"), ALL, "handle"),
+    memory("100 GiB reserved", program("memory_ways", "reserved"), ALL, "reserved"),
+    memory("threads end with live blocks", program("memory_ways", "ends"), ALL, "leave"),
+    memory("out of memory", program("memory_ways", "short"), ALL, "fill_up"),
+    # Nothing is sampled.
+    memory("address sanitizer", program("memory_asan", "ends"), ALL),
+    memory("8 threads, forks, libraries, long", program("memory_storm", "30"), OFTEN, *STORM, long=True),
+    memory("8 threads, each block sampled, long", program("memory_storm", "30"), ALL, *STORM, long=True),
+]
+
+ROWS = LOADER + PROCESSES + THREADS + SIGNALS + STACKS + LOCKS + CODE + ENVIRONMENT + MEMORY + PYTHONS + SERVERS

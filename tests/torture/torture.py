@@ -33,6 +33,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "live"))
 
 from harness import ISOSCOPE, CallTree, Client, children, default_timer  # noqa: E402
 
+from isoscope.profile import Profile  # noqa: E402
+
 from rows import PERIOD_US, ROWS, Row  # noqa: E402
 
 DEADLINE_S = 60.0  # of a row that takes two seconds at most on an idle machine
@@ -143,6 +145,8 @@ def measured(row: Row, how: Callable[[Row, Path], str]) -> str:
     """A share that is missed is measured once more: the bands take samples to be independent of each
     other, and those of one moment are not. (A clone that a tick interrupts begins anew: beside
     others it may need twenty ticks, all in one place.)"""
+    if row.needs and not Path(row.needs).exists():
+        raise NotHere(f"{row.needs} is not installed")
     try:
         with tempfile.TemporaryDirectory() as folder:
             return how(row, Path(folder))
@@ -172,14 +176,17 @@ def sampled_in_wall_mode(row: Row, folder: Path) -> str:
 def sampled(row: Row, folder: Path, mode: str = "cpu") -> str:
     info = folder / "service.json"
     words = [ISOSCOPE, "run", "--keep", "--period", str(row.period_us), "--mode", mode,
-             "--write-service-info", str(info), "--", *row.command]
+             *row.options, "--write-service-info", str(info), "--", *row.command]
     with Running(row, words, folder) as running:
         running.wait(lambda: running.ended_as() is not None)
         if row.refused:
             return running.check_refused()
         running.check_status(running.ended_as())
         running.check_nothing_left()
-        figures = check_samples(row, json.loads(info.read_text())["uri"])
+        uri = json.loads(info.read_text())["uri"]
+        figures = check_samples(row, uri)
+        if row.options:
+            figures += check_memory(row, uri)
         running.process.terminate()
         running.wait(lambda: running.process.poll() is not None, ENDING_S)
     return " ".join([figures, running.said()]).strip()
@@ -342,6 +349,29 @@ def check_samples(row: Row, uri: str) -> str:
         raise ShareMissed(f"{figures}: {row.hot} has {100 * share:.1f} %, less than "
                           f"{100 * row.share:.0f} %; others: {counts.most_common(8)}")
     return f"{figures}, {row.hot} {100 * share:.1f} %"
+
+
+def check_memory(row: Row, uri: str) -> str:
+    """Each of these functions has allocated, and freed all."""
+    with Client(uri) as client:
+        allocated, alive = (client.profile(kind=kind) for kind in ("alloc", "live"))
+    if not row.allocates:
+        if len(allocated) or len(alive):
+            raise Failure(f"{len(allocated)} allocations were sampled")
+        return ", no allocation"
+    of_each = {name: count_of(allocated, name) for name in row.allocates}
+    left = {name: count_of(alive, name) for name in row.allocates}
+    figures = f", {len(allocated)} allocations sampled, {sum(allocated.lost.values())} lost"
+    if not all(of_each.values()):
+        raise Failure(f"{figures}: {of_each}")
+    if any(left.values()):
+        raise Failure(f"{figures}: alive, though freed: {left}")
+    return figures
+
+
+def count_of(profile: Profile, name: str) -> int:
+    """Samples with the function in their stack."""
+    return sum(any(frame.function.name == name for frame in profile.stack(node)) for node in profile.nodes)
 
 
 def check_callers(profile: list) -> int:
