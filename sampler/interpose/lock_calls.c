@@ -9,6 +9,7 @@
 #include "../include/isoscope/locks.h"
 #include "next.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/syscall.h>
@@ -19,6 +20,8 @@
 /* lock_rate.c knows by it that these are here. */
 ISOSCOPE_API char isoscope_lock_calls;
 
+/* Of glibc's mutex: in __kind; and in the word of one with a ceiling, which stays there. */
+enum { KIND_ROBUST = 16, KIND_INHERITS = 32, KIND_CEILING = 64, CEILING_SHIFT = 19 };
 /* Of glibc's rwlock: __readers. */
 enum { WRITER_HOLDS = 2, READERS_SHIFT = 3 };
 /* A holder has the word before it writes down who it is. */
@@ -34,10 +37,23 @@ static bool is_free(const pthread_mutex_t *mutex)
     return load(&mutex->__data.__lock) == 0;
 }
 
+/* Of those whose word is not nothing when nobody has them: with a ceiling, or their thread has ended. */
+static bool is_taken(const pthread_mutex_t *mutex)
+{
+    unsigned int word = (unsigned int)load(&mutex->__data.__lock);
+
+    if (load(&mutex->__data.__kind) & KIND_CEILING)
+        return word & ((1u << CEILING_SHIFT) - 1);
+    return word & FUTEX_TID_MASK;
+}
+
+/* The kernel gives one that inherits, or is robust, to the next thread by its word. */
 static int holder_of(const pthread_mutex_t *mutex)
 {
     int holder = 0;
 
+    if (load(&mutex->__data.__kind) & (KIND_ROBUST | KIND_INHERITS))
+        return load(&mutex->__data.__lock) & FUTEX_TID_MASK;
     for (int look = 0; look < HOLDER_LOOKS && !holder && !is_free(mutex); look++)
         holder = load(&mutex->__data.__owner);
     return holder;
@@ -69,7 +85,7 @@ static __attribute__((constructor)) void begin(void)
     {                                                                                              \
         const pthread_mutex_t *mutex = (const pthread_mutex_t *)lock;                              \
         int holder = holder_of(mutex);                                                             \
-        uint64_t began = is_own(holder) ? 0 : isoscope_wait_begin();                               \
+        uint64_t began = !is_taken(mutex) || is_own(holder) ? 0 : isoscope_wait_begin();           \
         int result = NEXT(name) arguments;                                                         \
                                                                                                    \
         isoscope_wait_end(began, ISOSCOPE_WAIT_MUTEX, lock, holder);                               \

@@ -5,7 +5,8 @@
 
 A holder's thread was noted when the wait began. What it did meanwhile is what samples of time saw it do
 from then on until the wait's end, or until it began to wait for the lock itself: of a thread that slept, in
-wall mode only.
+wall mode only. Of a lock that processes share it may be another process's thread: a number of a thread is of one
+in all of the machine.
 
 Units      *_us: microseconds.
 """
@@ -115,7 +116,8 @@ def _holder(lock: Lock, waits: Profile, place: int, seen: Optional[_Seen]) -> Ho
 
 
 def _name(profile: Profile, process: str, tid: int) -> str:
-    return next((thread.name for thread in profile.threads if thread.tid == tid and thread.process.id == process), "")
+    names = {thread.process.id: thread.name for thread in profile.threads if thread.tid == tid}
+    return names[process] if process in names else next(iter(names.values()), "")
 
 
 class _Seen:
@@ -126,9 +128,12 @@ class _Seen:
         # The rounds of wall mode are told up to a period after they looked.
         self._late_us = (profile.true_period_us or profile.period_us) if profile.waits else 0
         self._by_thread: dict[tuple[str, int], tuple[array[int], array[int]]] = {}
+        self._anywhere: dict[int, tuple[str, int]] = {}
         for place in sorted(range(len(profile.nodes)), key=profile.times_us.__getitem__):
             thread = profile.threads[profile.sample_threads[place]]
-            times, nodes = self._by_thread.setdefault((thread.process.id, thread.tid), (array("q"), array("I")))
+            key = thread.process.id, thread.tid
+            self._anywhere[thread.tid] = key
+            times, nodes = self._by_thread.setdefault(key, (array("q"), array("I")))
             times.append(profile.times_us[place])
             nodes.append(profile.nodes[place])
 
@@ -137,7 +142,8 @@ class _Seen:
 
     def look(self, thread: tuple[str, int], first_us: int, last_us: int, weight_us: int, holder: Holder) -> None:
         """Shares the weight among what the thread did from first to last."""
-        times, nodes = self._by_thread.get(thread, (array("q"), array("I")))
+        found = thread if thread in self._by_thread else self._anywhere.get(thread[1], thread)
+        times, nodes = self._by_thread.get(found, (array("q"), array("I")))
         first, end = bisect_left(times, first_us + self._late_us), bisect_right(times, last_us)
         chosen = nodes[first:end][:: max(1, (end - first) // _LOOKS)]
         for node in chosen:

@@ -51,8 +51,10 @@ class _Asked:
         self.exact_us: Optional[int] = None
 
     def ask(self, client: Client, waits: Profile) -> None:
-        processes = waits.processes
-        self.time = client.profile(processes=processes, kind=TIME)
+        self.time = client.profile(processes=waits.processes, kind=TIME)
+        seen = {self.time.threads[thread].tid for thread in set(self.time.sample_threads)}
+        if set(waits.holders) - {0} - seen:
+            self.time = client.profile(kind=TIME)  # another process may have had it
         self.exact_us = _exact_us(client, waits)
 
 
