@@ -122,6 +122,74 @@ def test_a_forked_child_has_its_own():
     check(spent.bytes["row"], 250 * MIB * 1024 * 1000 / MIB, spent.lost)
 
 
+FAMILY = r"""
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { MIB = 1 << 20 };
+#define PLACE __attribute__((noinline)) static
+PLACE char *of_parent(void) { char *place = malloc(MIB); place[0] = 1; return place; }
+PLACE char *of_child(void) { char *place = malloc(MIB); place[0] = 2; return place; }
+PLACE char *grown_in_child(char *place) { place = realloc(place, 2 * MIB); place[0] = 3; return place; }
+static char *blocks[64], *own[16];
+static void must(int right) { if (!right) _exit(1); }
+static void wait_for(pid_t pid) { int status; must(waitpid(pid, &status, 0) == pid && status == 0); }
+static void in_child(void)
+{
+    pid_t pid;
+    for (int i = 0; i < 32; i++) /* what the parent has, and keeps */
+        free(blocks[i]);
+    for (int i = 32; i < 48; i++)
+        blocks[i] = grown_in_child(blocks[i]);
+    for (int i = 0; i < 16; i++)
+        own[i] = of_child();
+    for (int i = 0; i < 8; i++)
+        free(own[i]);
+    if (!(pid = fork())) {
+        for (int i = 8; i < 16; i++)
+            free(own[i]);
+        for (int i = 32; i < 64; i++)
+            free(blocks[i]);
+        _exit(0);
+    }
+    wait_for(pid);
+    _exit(0);
+}
+int main(void)
+{
+    pid_t pid;
+    for (int i = 0; i < 64; i++)
+        blocks[i] = of_parent();
+    if (!(pid = fork()))
+        in_child();
+    wait_for(pid);
+    _exit(blocks[0][0] + blocks[40][0] - 2);
+}
+"""
+
+
+def test_what_a_parent_allocated_is_never_the_childs_freed_there_or_not(compiled):
+    with asked([compiled("family", FAMILY, "-O1", "-fno-builtin")]) as client:
+        pids = {process: int(process.number) for process in client.processes()}
+        parent, child, *grandchildren = sorted(pids, key=pids.get)
+        alive, spent = ([told(client, kind, one) for one in (parent, child)] for kind in ("live", "alloc"))
+        everybody = told(client, "live")
+        sites = client.call("getAllocationProfile", isolateId=child.id)["members"]
+        assert not any(told(client, "live", one).total for one in grandchildren)
+    names = ("of_parent", "of_child", "grown_in_child")
+    assert [alive[0].bytes[name] > 0 for name in names] == [True, False, False]
+    check(alive[0].bytes["of_parent"], 64 * MIB, alive[0].lost)
+    assert [spent[1].bytes[name] > 0 for name in names] == [False, True, True]
+    check(spent[1].bytes["of_child"], 16 * MIB, spent[1].lost)
+    check(alive[1].bytes["of_child"], 8 * MIB, alive[1].lost)
+    check(alive[1].bytes["grown_in_child"], 32 * MIB, alive[1].lost)
+    assert alive[1].bytes["of_parent"] == 0
+    assert everybody.bytes["of_parent"] == alive[0].bytes["of_parent"]
+    for site in sites:
+        assert 0 <= site["bytesCurrent"] <= site["accumulatedSize"]
+        assert 0 <= site["instancesCurrent"] <= site["instancesAccumulated"]
+
+
 def test_memory_from_the_kernel_is_seen_and_reserved_addresses_are_not():
     with asked([workload("allocates"), "maps"]) as client:
         seen, alive = told(client, "alloc"), told(client, "live")

@@ -371,7 +371,8 @@ def check_memory(row: Row, uri: str) -> str:
 
 def count_of(profile: Profile, name: str) -> int:
     """Samples with the function in their stack."""
-    return sum(any(frame.function.name == name for frame in profile.stack(node)) for node in profile.nodes)
+    return sum(count for node, count in Counter(profile.nodes).items()
+               if any(frame.function.name == name for frame in profile.stack(node)))
 
 
 def check_callers(profile: list) -> int:
