@@ -51,16 +51,16 @@ export class Samples {
   readonly tag = new IntColumn();
   readonly state = new IntColumn();
   readonly whole = new IntColumn(); // 0: the outer end is missing
+  // Of waits; of other kinds none.
+  readonly holder = new IntColumn(); // tid of the thread that had it; 0: not known
+  readonly what = new IntColumn(); // as _TableSamples' waitedFor
 
   get length(): number {
     return this.stack.length;
   }
 
   drop(count: number): void {
-    for (const column of [this.time_us, this.cpu_ns]) column.drop(count);
-    if (this.objects.length) this.objects.drop(count);
-    for (const column of [this.stack, this.thread, this.tag, this.state, this.whole])
-      column.drop(count);
+    for (const column of Object.values(this)) if (column.length) column.drop(count);
   }
 }
 

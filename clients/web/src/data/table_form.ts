@@ -156,6 +156,8 @@ export class TableReader {
       samples.time_us.push(time_us);
       samples.cpu_ns.push(weights[i]);
       if (many) samples.objects.push(many[i]);
+      if (wire.holders) samples.holder.push(wire.holders[i]);
+      if (wire.waitedFor) samples.what.push(wire.waitedFor[i]);
       samples.thread.push(thread);
       samples.tag.push(tag);
       samples.state.push(states.intern(within("vmTag", vmTags, wire.vmTags[i])));

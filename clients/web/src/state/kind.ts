@@ -5,10 +5,10 @@ import type { SamplesKind } from "../wire/protocol";
 import { backend, data, files, held, info } from "./live";
 import { select, selection, START } from "./selection";
 
-/** Of a service that has none but time, and of a file: only that. */
+/** Of what has none but time, only that. */
 export const kinds = computed<SamplesKind[]>(() => {
-  if (files.value.shown) return ["time"];
-  const known = new Set<SamplesKind>(["time", ...kindsSampled(info.value?.flags ?? {}), ...(data.value?.kinds ?? [])]);
+  const sampled = files.value.shown ? [] : kindsSampled(info.value?.flags ?? {});
+  const known = new Set<SamplesKind>(["time", ...sampled, ...(data.value?.kinds ?? [])]);
   return KIND_NAMES.filter((one) => known.has(one));
 });
 
@@ -25,6 +25,7 @@ export function showKind(kind: SamplesKind): void {
 /** The worker follows what is asked for. */
 export function keepKind(): void {
   effect(() => {
+    void files.value.shown; // what is shown behind it is of that kind, too
     backend().say({ say: "show", kind: wantedKind.value, held: held.value });
   });
 }

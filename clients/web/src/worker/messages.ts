@@ -225,7 +225,7 @@ export type ToWorker =
   | { say: "command"; command: Command }
   | { say: "open"; as: FileUse; name: string; content: ArrayBuffer }
   | { say: "close"; as: FileUse }
-  | { say: "show"; kind: SamplesKind; held: boolean } // the service's samples of that kind
+  | { say: "show"; kind: SamplesKind; held: boolean } // samples of that kind, of the service or the file
   | { say: "keep"; name: string } // what is shown now, to be compared with
   | { say: "ask"; id: number; kind: Kind; args: Questions[Kind]["args"] };
 

@@ -1,5 +1,5 @@
 // The worker: follows the service, keeps the profile, answers the page.
-import { kindsSampled } from "../data/kinds";
+import { KINDS, kindsSampled } from "../data/kinds";
 import type { Profile } from "../data/profile";
 import type { Stalls } from "../data/stalls/stalls";
 import type { Events } from "../data/timeline/events";
@@ -13,6 +13,7 @@ import { readSession } from "../wire/session";
 import { readSource } from "../wire/source";
 import { fromBase64 } from "../data/files/base64";
 import type { openFile } from "../data/files/open";
+import type { SessionFacts } from "../data/files/session_read";
 import type { written } from "../data/saved/save";
 import type { FileUse, FromWorker, Kind, Questions, ServiceCall, ToWorker, WholeFile } from "./messages";
 import { Sources } from "./sources";
@@ -76,6 +77,10 @@ class Server {
 
   /** Of another kind than time it is asked each second while it is shown: the service tells of samples of time. */
   #show(kind: SamplesKind, held: boolean): void {
+    const isOther = kind !== this.#sources.kind;
+    this.#sources.kind = kind;
+    // What a file has is no matter of the service: it is told when the file is closed.
+    if (!this.#sources.isLive) return isOther ? this.#tellData() : undefined;
     const before = this.#shown;
     if (!this.#stores.has(kind)) this.#stores.set(kind, this.#newStore(kind));
     this.#shown = this.#stores.get(kind)!;
@@ -336,7 +341,11 @@ class Server {
     const { functions: firstFunction, libraries: firstLibrary } = this.#told;
     this.#told.functions = profile.functions.length;
     this.#told.libraries = profile.libraries.length;
+    const { reader } = this.#shown;
     const session = this.#sources.files.shown?.session;
+    const { losses, counter } = KINDS[profile.kind];
+    const lostOf = ({ lost, counted }: SessionFacts) =>
+      profile.kind === "time" ? lost : Object.fromEntries(Object.entries(counted).filter(([name, count]) => name in losses && count));
     const data = {
       version: ++this.#version,
       resets: this.#resets,
@@ -346,10 +355,12 @@ class Server {
       period_us: profile.period_us,
       unit: profile.unit(),
       kind: profile.kind,
-      kinds: this.#sources.isLive ? this.#time.reader.sampled : [],
-      met: this.#sources.isLive ? this.#shown.reader.met : 0,
-      lost: this.#sources.isLive ? this.#shown.reader.lost : (session?.lost ?? {}),
-      missed_ns: this.#sources.isLive ? this.#shown.reader.missed_ns : (session?.missed_ns ?? 0),
+      ...(this.#sources.isLive
+        ? { kinds: this.#time.reader.sampled, met: reader.met, lost: reader.lost, missed_ns: reader.missed_ns }
+        : {
+            ...{ kinds: this.#sources.kinds, met: session?.counted[counter] ?? 0, lost: session ? lostOf(session) : {} },
+            missed_ns: profile.kind === "time" ? (session?.missed_ns ?? 0) : 0,
+          }),
       threads: profile.threads,
       events: events?.timeline.extent_us() ? events.timeline.length : 0,
       lostEvents: events?.timeline.lost ?? 0,

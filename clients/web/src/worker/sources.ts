@@ -4,16 +4,18 @@ import type { Stalls } from "../data/stalls/stalls";
 import type { Events } from "../data/timeline/events";
 import { Answers } from "./answers";
 import type { OpenedFile as ReadFile } from "../data/files/open";
+import type { SamplesKind } from "../wire/protocol";
 import type { Files, FileUse, OpenedFile, WholeFile } from "./messages";
 
 interface Opened {
   texts: ReadonlyMap<string, string>;
   bytes: Uint8Array<ArrayBuffer>;
-  answers: Answers;
+  answers: ReadonlyMap<SamplesKind, Answers>; // one of what is shown time is always there
   file: OpenedFile;
 }
 
 export class Sources {
+  kind: SamplesKind = "time"; // that is wanted of a file, where it has it
   #live: Answers;
   #opened: Record<FileUse, Opened | null> = { shown: null, compared: null };
 
@@ -33,10 +35,15 @@ export class Sources {
   }
 
   get shown(): Answers {
-    const answers = this.#opened.shown?.answers ?? this.#live;
-    const other = this.#opened.compared?.answers;
-    answers.other = other?.profile.kind === answers.profile.kind ? other : null; // bytes are no time
+    const { shown, compared } = this.#opened;
+    const answers = shown ? (shown.answers.get(this.kind) ?? shown.answers.get("time")!) : this.#live;
+    answers.other = compared?.answers.get(answers.profile.kind) ?? null; // bytes are no time
     return answers;
+  }
+
+  /** Of the file that is shown: kinds of samples that it has, besides time. */
+  get kinds(): SamplesKind[] {
+    return [...this.#opened.shown!.answers.keys()].filter((kind) => kind !== "time");
   }
 
   get files(): Files {
@@ -58,15 +65,18 @@ export class Sources {
   }
 
   open(as: FileUse, name: string, bytes: Uint8Array<ArrayBuffer>, read: ReadFile): void {
-    const { form, profile, timeless, session, texts = new Map(), events, stalls } = read;
+    const { form, profile, kinds = new Map<SamplesKind, Profile>(), timeless, session, texts = new Map(), events, stalls } = read;
     const file = { name, form, timeless, session, samples: profile.samples.length };
-    this.#opened[as] = { answers: new Answers(profile, events, stalls), file, bytes, texts };
+    const answers = new Map<SamplesKind, Answers>([["time", new Answers(profile, events, stalls)]]);
+    for (const [kind, one] of kinds) answers.set(kind, new Answers(one));
+    this.#opened[as] = { answers, file, bytes, texts };
   }
 
   /** The service's samples, to compare with later ones. */
   keep(profile: Profile, name: string): void {
     const file = { name, form: "kept", timeless: true, session: null, samples: profile.samples.length };
-    this.#opened.compared = { answers: new Answers(profile), file, bytes: new Uint8Array(0), texts: new Map() };
+    const answers = new Map([[profile.kind, new Answers(profile)]]);
+    this.#opened.compared = { answers, file, bytes: new Uint8Array(0), texts: new Map() };
   }
 
   close(as: FileUse): void {

@@ -1,4 +1,5 @@
 // Makes a profile of what a file says. Samples that a file only counts are added one by one.
+import type { SamplesKind } from "../../wire/protocol";
 import { Profile } from "../profile";
 
 /** The file is not what it should be; the message says what is wrong with it. */
@@ -40,8 +41,12 @@ export function lineUp(profile: Profile): void {
 }
 
 export class Builder {
-  readonly profile = new Profile();
+  readonly profile: Profile;
   #libraries = new Map<string, number>();
+
+  constructor(kind?: SamplesKind) {
+    this.profile = new Profile(kind);
+  }
 
   /** By path, or by name where a file tells no path. system undefined: by where it lies. */
   library(path: string, name = path.replace(/^.*\//, ""), system?: boolean, runs?: string): number {

@@ -6,6 +6,7 @@
 //                     -> else    -> pprof
 //
 // Errors  BadFile.
+import type { SamplesKind } from "../../wire/protocol";
 import type { Profile } from "../profile";
 import type { Stalls } from "../stalls/stalls";
 import type { Events } from "../timeline/events";
@@ -21,6 +22,7 @@ import { isSpeedscope, readSpeedscope } from "./speedscope_read";
 export interface Opened {
   form: string;
   profile: Profile;
+  kinds?: ReadonlyMap<SamplesKind, Profile>; // samples of others than time
   session?: SessionFacts;
   texts?: ReadonlyMap<string, string>; // of source files, by their paths
   events?: Events;
@@ -51,8 +53,10 @@ export async function openFile(content: Uint8Array<ArrayBuffer>): Promise<Opened
   if (!content.length) throw new BadFile("the file is empty");
   const zipped = content[0] === 0x1f && content[1] === 0x8b;
   const opened = readBytes(zipped ? await unzipped(content) : content);
-  if (!opened.profile.samples.length && !opened.events?.timeline.length && !opened.stalls?.length) throw new BadFile(`${opened.form} file without samples`);
-  const timeless = opened.profile.samples.time_us.view().every((time) => time === 0);
+  const { samples } = opened.profile;
+  if (!samples.length && !opened.kinds?.size && !opened.events?.timeline.length && !opened.stalls?.length)
+    throw new BadFile(`${opened.form} file without samples`);
+  const timeless = samples.length > 0 && samples.time_us.view().every((time) => time === 0);
   if (timeless) lineUp(opened.profile);
   return { session: null, ...opened, timeless };
 }

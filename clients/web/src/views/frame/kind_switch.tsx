@@ -1,7 +1,7 @@
 // What samples the page shows: time, or what else the service has. With time alone there is nothing to switch.
 import { KINDS } from "../../data/kinds";
 import { kinds, showKind, wantedKind } from "../../state/kind";
-import { info } from "../../state/live";
+import { files, info } from "../../state/live";
 import { selection } from "../../state/selection";
 import { useRoving } from "../parts/roving";
 
@@ -20,10 +20,10 @@ export function KindSwitch() {
       </div>
     );
   // A link to another run, or one that was written by hand.
-  if (kind === "time" || !info.value) return null;
+  if (kind === "time" || !(info.value || files.value.shown)) return null;
   return (
     <span class="warn" role="status" title={KINDS[kind].missing}>
-      Time is shown: {KINDS[kind].missing}
+      Time is shown: {files.value.shown ? `the file has no samples of ${KINDS[kind].word.toLowerCase()}` : KINDS[kind].missing}
     </span>
   );
 }
