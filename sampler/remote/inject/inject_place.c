@@ -168,7 +168,17 @@ static bool is_in_handler(const struct inject_held *held)
     return in_handler;
 }
 
-/* Its stack is libc's for this thread, has room, and shows no signal's handler under way. */
+/* It is in the sampler of an earlier injection, which takes a sample just now: the sampler would wait for it. */
+static bool is_in_sampler(const struct inject_held *held)
+{
+    uint64_t pc = inject_pc(&held->resume.registers);
+    struct inject_object library;
+
+    return inject_object_find(&library, held->program->pid, INJECT_LIBRARY) && pc >= library.code &&
+           pc < library.code_end;
+}
+
+/* Its stack is libc's for this thread, has room, and shows neither a signal's handler under way nor the sampler. */
 static bool stands_well(const struct inject_held *held)
 {
     const struct user_regs_struct *registers = &held->resume.registers;
@@ -179,7 +189,8 @@ static bool stands_well(const struct inject_held *held)
 
     if (!inject_mapping(held->program->pid, sp, &start, &end, &is_main) ||
         !(is_main || (thread > sp && thread < end)) ||
-        sp - start < inject_frame_bytes(&held->resume) + INJECT_RED_ZONE + 2 * 64)
+        sp - start < inject_frame_bytes(&held->resume) + INJECT_RED_ZONE + 2 * 64 ||
+        is_in_sampler(held))
         return false;
     bytes = end - sp < SCAN_BYTES_MAX ? end - sp : SCAN_BYTES_MAX;
     words = malloc(bytes);
