@@ -10,9 +10,6 @@
 ISOSCOPE_API const uint8_t *isoscope_memory_filter;
 _Atomic uint32_t allocation_epoch;
 
-/* Of libisoscope_alloc.so, where that is preloaded too. */
-extern uint8_t isoscope_alloc_filter[ISOSCOPE_MEMORY_FILTER] __attribute__((weak));
-
 /* A sanitizer keeps its own books of allocations, and expects to be asked by the program itself. */
 extern char __asan_init __attribute__((weak));
 extern char __msan_init __attribute__((weak));
@@ -64,14 +61,14 @@ static SIGNAL_SAFE void set_mean(uint32_t mean_bytes)
     apply();
 }
 
-void allocation_rate_prepare(uint32_t mean_bytes, bool own)
+void allocation_rate_prepare(uint32_t mean_bytes, uint8_t *seen_by, bool own)
 {
     bool sanitized = &__asan_init || &__msan_init || &__tsan_init || &__hwasan_init;
 
-    ready_filter = isoscope_alloc_filter;
-    seen = !isoscope_alloc_filter ? FEED_ALLOCATIONS_UNSEEN
-           : own                  ? FEED_ALLOCATIONS_OWN
-                                  : FEED_ALLOCATIONS_SEEN;
+    if (seen_by && filter() != seen_by) /* it has come later than a filter of ours */
+        __atomic_store_n(&isoscope_memory_filter, NULL, __ATOMIC_RELEASE);
+    ready_filter = seen_by;
+    seen = !seen_by ? FEED_ALLOCATIONS_UNSEEN : own ? FEED_ALLOCATIONS_OWN : FEED_ALLOCATIONS_SEEN;
     if (sanitized)
         seen = FEED_ALLOCATIONS_SANITIZED;
     set_mean(mean_bytes);

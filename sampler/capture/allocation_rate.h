@@ -22,8 +22,9 @@
 extern _Atomic uint32_t allocation_epoch;
 
 /* Before the sampler starts. mean_bytes: of which one is sampled, until the service says something
- * else; 0: none is. own: the program's calls of malloc reach another one. */
-void allocation_rate_prepare(uint32_t mean_bytes, bool own);
+ * else; 0: none is. seen_by: the filter of who stands before malloc, which becomes ours; NULL: nobody does.
+ * own: the program's calls of malloc reach another one. */
+void allocation_rate_prepare(uint32_t mean_bytes, uint8_t *seen_by, bool own);
 /* The sampler has another feed, whose table is empty. */
 SIGNAL_SAFE void allocation_rate_begin(void);
 /* It has none any more. */

@@ -8,9 +8,6 @@
 
 ISOSCOPE_API uint32_t isoscope_waits_wanted;
 
-/* libisoscope_lock.so's, where that is preloaded too. */
-extern char isoscope_lock_calls __attribute__((weak));
-
 static _Atomic uint32_t mean_us; /* what was wanted last; 0: nothing */
 static uint32_t epochs;
 static bool has_feed, has_calls;
@@ -34,9 +31,9 @@ static SIGNAL_SAFE void set_mean(uint32_t us)
     apply();
 }
 
-void lock_rate_prepare(uint32_t us)
+void lock_rate_prepare(uint32_t us, bool seen)
 {
-    has_calls = &isoscope_lock_calls != NULL;
+    has_calls = seen;
     set_mean(us);
 }
 

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 /* Before the sampler starts. mean_us: of which one is sampled, until the service says something else;
- * 0: none is. */
-void lock_rate_prepare(uint32_t mean_us);
+ * 0: none is. seen: somebody stands before the calls that wait. */
+void lock_rate_prepare(uint32_t mean_us, bool seen);
 /* The sampler has another feed. */
 SIGNAL_SAFE void lock_rate_begin(void);
 /* It has none any more. */

@@ -33,7 +33,9 @@ void *next_call_find(const char *name)
     if (looking)
         return NULL;
     looking = true;
-    found = dlsym(RTLD_NEXT, name);
+    found = isoscope_next_call(name);
+    if (!found)
+        found = dlsym(RTLD_NEXT, name);
     if (!found && name[0] == '_' && name[1] == 'Z')
         found = find_in_runtimes(name);
     looking = false;

@@ -14,9 +14,9 @@ static int absent(void)
 
 void *next_call_find(const char *name)
 {
-    void *found = NULL;
+    void *found = isoscope_next_call(name);
 
-    if (name[0] == 'p' && name[sizeof "pthread_" - 1] == 'c')
+    if (!found && name[0] == 'p' && name[sizeof "pthread_" - 1] == 'c')
         found = dlvsym(RTLD_NEXT, name, condition_version);
     if (!found)
         found = dlsym(RTLD_NEXT, name);

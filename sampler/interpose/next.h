@@ -9,6 +9,8 @@
 /* What is seldom: apart, so that what is not saves no register. */
 #define SELDOM static __attribute__((noinline, cold))
 
+/* libisoscope.so's: what the program called before the sampler was loaded into it; NULL: it was there first. */
+void *isoscope_next_call(const char *name);
 /* Each library's own. */
 void *next_call_find(const char *name);
 

@@ -269,8 +269,8 @@ static bool is_injected(const struct attached *attached)
 static void run_injected(struct attached *attached)
 {
     const struct attached_options *options = &attached->options;
-    const struct inject_options injection = { options->pid, options->library, options->socket,
-                                              options->period_us };
+    const struct inject_options injection = { options->pid,       options->library, options->socket,
+                                              options->period_us, options->alloc,   options->lock };
     struct refusal why;
     bool done;
 

@@ -32,6 +32,7 @@ struct attached_options {
     /* INJECT: as in inject/inject.h. The program says hello at the socket by itself: nobody joins. */
     const char *library, *socket;
     uint32_t period_us;
+    bool alloc, lock;
     bool eject; /* at the end: the sampler is stopped */
     /* It could not be. May be NULL. */
     void (*stayed)(void *context, const char *why);

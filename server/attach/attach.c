@@ -9,6 +9,7 @@
 #include "../run/paths.h"
 #include "../run/run_dir.h"
 #include "../service/ending_signals.h"
+#include "../service/notices.h"
 #include "../service/recording.h"
 #include "../service/service_host.h"
 #include "../service/service_info.h"
@@ -49,6 +50,7 @@ struct attaching {
     int signals;                 /* the loop's */
     struct attached *list[ATTACH_PIDS_MAX];
     size_t count;
+    struct timer_notices notices;
     bool left;          /* nothing is sampled any more */
     const char *reason; /* why, then */
 };
@@ -68,6 +70,14 @@ static void say_cost(struct attached *attached)
                  cost.stack_bytes, (unsigned long long)cost.cut);
 }
 
+/* What the sampler in a program cannot do there. */
+static void notice(struct attaching *attaching)
+{
+    if (attaching->options->via == ATTACHED_INJECT && !attaching->options->serve.quiet)
+        notice_timers(&attaching->notices, attaching->host.profile,
+                      attaching->options->serve.host.profile.settings.period_us);
+}
+
 /* All that was sampled is where it belongs. */
 static void leave_after_end(void *context)
 {
@@ -83,6 +93,7 @@ static void finish(struct attaching *attaching, const char *reason, bool at_once
         return;
     attaching->left = true;
     profile_sync(attaching->host.profile);
+    notice(attaching);
     if (attaching->options->serve.stats)
         stats_say(attaching->host.profile);
     for (size_t i = 0; i < attaching->count; i++) {
@@ -126,6 +137,8 @@ static void look_each_second(void *context)
 {
     struct attaching *attaching = context;
 
+    if (!attaching->left)
+        notice(attaching);
     if (attaching->recording)
         recording_look(attaching->recording);
     delay_set(attaching->look, LOOK_MS);
@@ -190,6 +203,8 @@ static void say_attached(const struct attaching *attaching, pid_t pid, struct at
 /* False: to none of them. */
 static bool attach_all(struct attaching *attaching)
 {
+    const struct feed_settings *settings = &attaching->options->serve.host.profile.settings;
+
     if (attaching->options->via == ATTACHED_INJECT && paths_library(&attaching->library) < 0)
         return false;
     for (size_t i = 0; i < attaching->options->pid_count; i++) {
@@ -201,7 +216,9 @@ static bool attach_all(struct attaching *attaching)
             .tables_path = profile_has_tables(attaching->host.profile) ? attaching->tables : NULL,
             .library = attaching->library,
             .socket = run_dir_socket(attaching->dir),
-            .period_us = attaching->options->serve.host.profile.settings.period_us,
+            .period_us = settings->period_us,
+            .alloc = settings->allocation_bytes != 0,
+            .lock = settings->lock_us != 0,
             .eject = attaching->options->eject,
             .stayed = stayed,
             .joined = joined,

@@ -2,6 +2,7 @@
 
 #include "../console/option_table.h"
 #include "../service/serve_words.h"
+#include "../service/stall_options.h"
 #include "processes_named.h"
 
 #include "../../sampler/include/isoscope/isoscope.h"
@@ -18,9 +19,10 @@ static const char usage[] =
     "Samples programs that run already, and serves their profile over the Dart VM service "
     "protocol, "
     "until\n"
-    "they have ended, or Ctrl-C. Nothing is put into them, but by --via inject. What takes the "
-    "sampler there\n"
-    "from their start (loops, allocations, locks) is for `isoscope run`.\n"
+    "they have ended, or Ctrl-C. Nothing is put into them, but by --via inject. --alloc, --lock "
+    "and "
+    "what is\n"
+    "told of loops need that.\n"
     "\n";
 
 static const char *const vias[] = { "auto", "perf", "suspend", "inject", NULL };
@@ -89,10 +91,10 @@ static const struct option_rows attach_words = ROWS(attach_rows), more_words = R
 #define SERVE offsetof(struct attach_options, serve)
 #define PUSH  offsetof(struct attach_options, serve.push)
 static const struct option_part parts[] = {
-    { &attach_words, 0 },     { &clock_words, SERVE },     { &more_words, 0 },
-    { &naming_words, SERVE }, { &recording_words, SERVE }, { &listen_words, SERVE },
-    { &end_words, 0 },        { &client_words, SERVE },    { &push_words, PUSH },
-    { &help_words, 0 },
+    { &attach_words, 0 },        { &clock_words, SERVE },  { &own_sample_words, SERVE },
+    { &more_words, 0 },          { &naming_words, SERVE }, { &stall_limit_words, SERVE },
+    { &recording_words, SERVE }, { &listen_words, SERVE }, { &end_words, 0 },
+    { &client_words, SERVE },    { &push_words, PUSH },    { &help_words, 0 },
 };
 static const struct option_table table = { "isoscope attach", parts, sizeof(parts) / sizeof(*parts),
                                            true };
@@ -131,6 +133,23 @@ static int take_named(struct attach_options *options, char *error, size_t size)
     return -ISOSCOPE_INVALID;
 }
 
+/* What nothing but the sampler in the program can do. */
+static int needs_inject(const struct attach_options *options, char *error, size_t error_size)
+{
+    const struct feed_settings *settings = &options->serve.host.profile.settings;
+    const char *word = options->eject               ? "--eject"
+                       : settings->allocation_bytes ? "--alloc"
+                       : settings->lock_us          ? "--lock"
+                       : stall_options_are_given(&options->serve.host.stalls)
+                           ? "what is told of loops (--watch-loops, --stall-limit)"
+                           : NULL;
+
+    if (!word || options->via == ATTACHED_INJECT)
+        return 0;
+    snprintf(error, error_size, "%s goes with --via inject only", word);
+    return -ISOSCOPE_INVALID;
+}
+
 int attach_options_parse(struct attach_options *out, int argc, char **argv, char *error,
                          size_t error_size)
 {
@@ -153,10 +172,10 @@ int attach_options_parse(struct attach_options *out, int argc, char **argv, char
         snprintf(error, error_size, "no process given: isoscope attach PID");
         return -ISOSCOPE_INVALID;
     }
-    if (out->eject && out->via != ATTACHED_INJECT) {
-        snprintf(error, error_size, "--eject goes with --via inject only");
+    if (needs_inject(out, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
-    }
+    if (stall_options_agree(&out->serve.host.stalls, error, error_size) < 0)
+        return -ISOSCOPE_INVALID;
     if (push_options_agree(&out->serve.push, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
     return serve_words_agree(&out->serve, error, error_size);

@@ -47,19 +47,6 @@ static const struct option_row sampling[] = {
     { "tasks", .kind = OPTION_ON, AT(tasks),
       .help = "tag samples with the name of the asyncio task that runs, where the program set no "
               "tag itself" },
-    { "alloc", .kind = OPTION_MAYBE, SETTING(allocation_bytes), .least = FEED_ALLOCATION_BYTES_MIN,
-      .most = FEED_ALLOCATION_BYTES_MAX, .initial = FEED_ALLOCATION_BYTES_DEFAULT, .value = "BYTES",
-      .means = "a number of bytes",
-      .help =
-          "sample allocations too: one in so many bytes, {range} (default: {default}). What was "
-          "allocated is --kind alloc of other commands, what is still there --kind live" },
-    { "lock", .kind = OPTION_MAYBE, SETTING(lock_us), .least = FEED_LOCK_US_MIN,
-      .most = FEED_LOCK_US_MAX, .initial = FEED_LOCK_US_DEFAULT, .value = "MICROSECONDS",
-      .means = "a number of microseconds",
-      .help =
-          "sample what threads wait for: one wait in so many microseconds waited, {range} "
-          "(default: {default}). Waits for locks that another thread had are --kind lock of other "
-          "commands, those for condition variables, semaphores and futexes --kind wait" },
     { "faults", .kind = OPTION_MAYBE, SETTING(faults), .least = 1, .most = FEED_FAULTS_MAX,
       .initial = FEED_FAULTS_DEFAULT, .value = "N", .means = "a number of page faults",
       .help = "sample page faults, memory that is touched for the first time: one in N, {range} "
@@ -122,16 +109,16 @@ static const struct option_rows sampling_words = ROWS(sampling), running_words =
 #define PUSH  offsetof(struct run_options, serve.push)
 
 static const struct option_part run_parts[] = {
-    { &clock_words, SERVE },  { &sampling_words, 0 },      { &naming_words, SERVE },
-    { &stall_words, SERVE },  { &recording_words, SERVE }, { &running_words, 0 },
-    { &listen_words, SERVE }, { &serving_words, 0 },       { &client_words, SERVE },
-    { &push_words, PUSH },    { &help_words, 0 },
+    { &clock_words, SERVE },  { &own_sample_words, SERVE }, { &sampling_words, 0 },
+    { &naming_words, SERVE }, { &stall_words, SERVE },      { &recording_words, SERVE },
+    { &running_words, 0 },    { &listen_words, SERVE },     { &serving_words, 0 },
+    { &client_words, SERVE }, { &push_words, PUSH },        { &help_words, 0 },
 };
 
 static const struct option_part record_parts[] = {
-    { &recording_words, SERVE }, { &record_words, 0 },     { &clock_words, SERVE },
-    { &sampling_words, 0 },      { &naming_words, SERVE }, { &stall_words, SERVE },
-    { &help_words, 0 },
+    { &recording_words, SERVE },  { &record_words, 0 },   { &clock_words, SERVE },
+    { &own_sample_words, SERVE }, { &sampling_words, 0 }, { &naming_words, SERVE },
+    { &stall_words, SERVE },      { &help_words, 0 },
 };
 
 static const struct option_table tables[] = {

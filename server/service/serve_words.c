@@ -220,6 +220,23 @@ static const struct option_row recording_rows[] = {
       .help = "begin a new file after TIME (60s, 5m, 1h), with its date and time in the name. Each "
               "is complete in itself" },
 };
+static const struct option_row own_sample_rows[] = {
+    { "alloc", .kind = OPTION_MAYBE, AT(host.profile.settings.allocation_bytes),
+      .least = FEED_ALLOCATION_BYTES_MIN, .most = FEED_ALLOCATION_BYTES_MAX,
+      .initial = FEED_ALLOCATION_BYTES_DEFAULT, .value = "BYTES", .means = "a number of bytes",
+      .help =
+          "sample allocations too: one in so many bytes, {range} (default: {default}). What was "
+          "allocated is --kind alloc of other commands, what is still there --kind live" },
+    { "lock", .kind = OPTION_MAYBE, AT(host.profile.settings.lock_us), .least = FEED_LOCK_US_MIN,
+      .most = FEED_LOCK_US_MAX, .initial = FEED_LOCK_US_DEFAULT, .value = "MICROSECONDS",
+      .means = "a number of microseconds",
+      .help =
+          "sample what threads wait for: one wait in so many microseconds waited, {range} "
+          "(default: {default}). Waits for locks that another thread had are --kind lock of other "
+          "commands, those for condition variables, semaphores and futexes --kind wait" },
+};
+const struct option_rows own_sample_words = { own_sample_rows,
+                                              sizeof(own_sample_rows) / sizeof(*own_sample_rows) };
 const struct option_rows clock_words = { clock_rows, sizeof(clock_rows) / sizeof(*clock_rows) };
 const struct option_rows naming_words = { naming_rows, sizeof(naming_rows) / sizeof(*naming_rows) };
 const struct option_rows recording_words = { recording_rows,

@@ -8,6 +8,8 @@
 
 #include "../console/option_table.h"
 
+extern const struct option_rows
+    own_sample_words; /* what threads sample of themselves: allocations, waits */
 extern const struct option_rows clock_words;     /* how often is sampled, and what */
 extern const struct option_rows naming_words;    /* where names and source come from */
 extern const struct option_rows listen_words;    /* where the service listens */

@@ -137,6 +137,8 @@ static const struct option_row rows[] = {
               "its end. $ISOSCOPE_STALL_LOOP, _THREAD, _PID, _MS, _CAUSE, _CULPRIT and more tell "
               "of it" },
 };
+enum { LIMIT_ROWS = 2 };
+const struct option_rows stall_limit_words = { rows, LIMIT_ROWS };
 const struct option_rows stall_words = { rows, sizeof(rows) / sizeof(*rows) };
 
 /* A stall that shall make the run fail has to be one. */
@@ -156,6 +158,14 @@ static bool limit_agrees(struct stall_options *options, char *error, size_t erro
     if (*limit && *limit < JANK_MS)
         options->settings.limits_ms[STALL_LEVEL_JANK] = *limit;
     return true;
+}
+
+bool stall_options_are_given(const struct stall_options *options)
+{
+    const struct stall_settings *settings = &options->settings;
+
+    return settings->watch != FEED_WATCH_AUTO || settings->names[0] ||
+           settings->limits_ms[STALL_LEVEL_STALL];
 }
 
 int stall_options_agree(struct stall_options *options, char *error, size_t error_size)

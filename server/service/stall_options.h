@@ -24,6 +24,11 @@ struct stall_options {
 };
 
 extern const struct option_rows stall_words;
+extern const struct option_rows
+    stall_limit_words; /* of these, which loops are watched, and from when on they are late */
+
+/* One of stall_limit_words. */
+bool stall_options_are_given(const struct stall_options *options);
 
 /* What no row by itself can see, and what one option means for another. 0 or -ISOSCOPE_INVALID. */
 int stall_options_agree(struct stall_options *options, char *error, size_t error_size);

@@ -70,6 +70,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     f"{CAPTURE}/wall": BELOW_CAPTURE,
     f"{CAPTURE}/events": (*BELOW_CAPTURE, f"{CAPTURE}/system", CAPTURE),
     f"{CAPTURE}/loops": (*BELOW_CAPTURE, f"{CAPTURE}/system", CAPTURE),
+    f"{CAPTURE}/late": (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/modules"),
     f"{CAPTURE}/calls": (*BELOW_CAPTURE, CAPTURE),
     CAPTURE: (*BELOW_CAPTURE, f"{CAPTURE}/system", f"{CAPTURE}/runtimes", f"{CAPTURE}/unwind", f"{CAPTURE}/modules",
               f"{CAPTURE}/threads", f"{CAPTURE}/wall"),

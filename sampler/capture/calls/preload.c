@@ -6,6 +6,7 @@
  */
 #include "preload.h"
 
+#include "beside.h"
 #include "cooperate.h"
 #include "loop_calls.h"
 #include "own_malloc.h"
@@ -22,7 +23,6 @@
 #include "../sampler.h"
 #include "../system/glibc.h"
 #include "../threads/tasks.h"
-#include "../threads/tracer.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -288,9 +288,10 @@ int isoscope_start(const struct isoscope_options *options)
         return -ISOSCOPE_SYSTEM;
     allocation_rate_prepare(
         start.enabled ? number_from_env(FEED_ENV_ALLOC, FEED_ALLOCATION_BYTES_MAX) : 0,
-        program_has_own_malloc());
+        beside_alloc_filter(), program_has_own_malloc());
     page_faults_prepare(number_from_env(FEED_ENV_FAULTS, FEED_FAULTS_MAX));
-    lock_rate_prepare(start.enabled ? number_from_env(FEED_ENV_LOCK, FEED_LOCK_US_MAX) : 0);
+    lock_rate_prepare(start.enabled ? number_from_env(FEED_ENV_LOCK, FEED_LOCK_US_MAX) : 0,
+                      beside_lock_calls() != NULL);
     stack = sys_gettid() == (int)sys_call0(SYS_getpid) ? main_stack() : thread_stack();
     error = sampler_start(&start, &stack, &slot);
     if (error)
@@ -306,21 +307,6 @@ void isoscope_stop(void)
     loop_calls_stop();
     cooperate_stopped();
     sampler_stop();
-}
-
-/* For who has loaded this library into a running program, and holds the calling thread by ptrace until it returns
- * (sampler/remote/inject). A service before that one has gone. */
-ISOSCOPE_API int isoscope_start_injected(const struct isoscope_options *options);
-ISOSCOPE_API int isoscope_start_injected(const struct isoscope_options *options)
-{
-    int error;
-
-    if (sampler_has_ticks())
-        isoscope_stop();
-    tracer_expect(true);
-    error = isoscope_start(options);
-    tracer_expect(false);
-    return error;
 }
 
 const char *isoscope_strerror(int error)

@@ -4,10 +4,10 @@
 #ifndef ISOSCOPE_PRELOAD_H
 #define ISOSCOPE_PRELOAD_H
 
+#include "../late/late_calls.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-#include <dlfcn.h>
 
 /* libc's own, or the next wrapper's. Another library's constructor may come before ours, so each
  * call looks for itself if nobody has yet. */
@@ -15,7 +15,7 @@
 #define FIND_NEXT(name)                                                                            \
     do {                                                                                           \
         if (!NEXT(name))                                                                           \
-            __atomic_store_n(&next_##name, (__typeof__(next_##name))dlsym(RTLD_NEXT, #name),       \
+            __atomic_store_n(&next_##name, (__typeof__(next_##name))late_next(#name),              \
                              __ATOMIC_RELAXED);                                                    \
     } while (0)
 

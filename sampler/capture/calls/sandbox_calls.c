@@ -148,7 +148,7 @@ const uint8_t preload_syscall_marks[PRELOAD_MARKED_SYSCALLS] = {
 void preload_find_syscall(void)
 {
     if (!__atomic_load_n(&preload_next_syscall, __ATOMIC_RELAXED))
-        __atomic_store_n(&preload_next_syscall, (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"),
+        __atomic_store_n(&preload_next_syscall, (long (*)(long, ...))late_next("syscall"),
                          __ATOMIC_RELAXED);
 }
 

@@ -57,8 +57,8 @@ static bool load(struct injection *injection)
 }
 
 /* One of the loaded library's functions. */
-static bool call_library(struct injection *injection, const char *name, uint64_t argument,
-                         uint64_t *result)
+static bool call_library(struct injection *injection, const char *name, uint64_t first,
+                         uint64_t second, uint64_t *result)
 {
     pid_t pid = injection->options->pid;
     struct inject_object library;
@@ -68,7 +68,13 @@ static bool call_library(struct injection *injection, const char *name, uint64_t
         function = inject_object_function(&library, pid, name);
     if (!function)
         return refusal_say(injection->why, "process %d has no sampler in it", (int)pid);
-    return inject_call_function(&injection->call, function, argument, 0, result, injection->why);
+    return inject_call_function(&injection->call, function, first, second, result, injection->why);
+}
+
+/* calls/injected.c's words for it. */
+static uint64_t beside(const struct inject_options *options)
+{
+    return (options->alloc ? 1 : 0) | (options->lock ? 2 : 0);
 }
 
 /* One that an earlier isoscope has left running hears of another service only when it is started anew. */
@@ -83,10 +89,12 @@ static bool start(struct injection *injection)
         return false;
     options.socket = (const char *)socket;
     if (!inject_call_put(&injection->call, 1, &options, sizeof(options), &at, injection->why) ||
-        !call_library(injection, "isoscope_start_injected", at, &result))
+        !call_library(injection, "isoscope_start_injected", at, beside(wanted), &result))
         return false;
     if ((int32_t)result == 0)
         return true;
+    if ((int32_t)result == -ISOSCOPE_FOREIGN && beside(wanted))
+        return refuse_load(injection);
     return refusal_say(injection->why, "the sampler in process %d did not start (error %d)",
                        (int)wanted->pid, -(int32_t)result);
 }
@@ -101,7 +109,7 @@ static bool work(struct injection *injection)
         return false;
     done = inject_call_begin(&injection->call, &injection->held, injection->until_ns,
                              injection->why) &&
-           (injection->ejects ? call_library(injection, "isoscope_stop", 0, &ignored)
+           (injection->ejects ? call_library(injection, "isoscope_stop_injected", 0, 0, &ignored)
                               : load(injection) && start(injection));
     inject_call_end(&injection->call);
     return done;
