@@ -16,7 +16,8 @@ from xml.etree import ElementTree
 
 import pytest
 from harness import (
-    DEADLINE_S, ISOSCOPE, NO_PERF_NOTICE, SWITCHES_NOTICE, Client, measured, profiled, service_of, until, workload,
+    DEADLINE_S, ISOSCOPE, NO_PERF_NOTICE, SWITCHES_NOTICE, Client, default_timer, measured, profiled, service_of, until,
+    workload,
 )  # fmt: skip
 
 SECONDS = "2"
@@ -28,8 +29,10 @@ PLANTED = {
     "churn": ("allocation", "build_words", 0.50, 1.0),
     "io": ("io", "read_records", 0.50, 1.0),
 }
+# With --faults; not all machines allow it.
+FAULTS = {"faults": ("fault", "build_index", 0.90, 1.0)}
 # What is so of a program, too, beside its trouble.
-ALSO = {"convoy": {("cpu", "update_table")}}
+ALSO = {"convoy": {("cpu", "update_table")}, "faults": {("cpu", "build_index")}}
 
 
 def explain(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -59,7 +62,7 @@ def starved(report: dict, finding: dict) -> float:
 
 
 def check_planted(report: dict, word: str) -> None:
-    kind, function, least, most = PLANTED[word]
+    kind, function, least, most = {**PLANTED, **FAULTS}[word]
     assert (kind, function) in found(report), report
     assert found(report) <= {(kind, function)} | ALSO.get(word, set()), report
     finding = next(one for one in report["findings"] if one["kind"] == kind)
@@ -162,6 +165,33 @@ def test_a_command_is_run_with_its_waits_for_locks_sampled():
     check_planted(report, "convoy")
     finding = next(one for one in report["findings"] if one["kind"] == "lock")
     assert finding["command"][:3] == ["isoscope", "locks", "--mode"] and finding["of"].startswith("of the time that threads ran")
+
+
+@pytest.mark.skipif(not default_timer().is_trap, reason="the kernel refuses perf events here")
+@pytest.mark.parametrize("mode", ["cpu", "wall"])
+@measured
+def test_who_touches_new_memory_all_the_time_is_found(mode, tmp_path):
+    file = tmp_path / "faults.isoscope"
+    file.unlink(missing_ok=True)
+    with profiled([workload("planted"), "faults", SECONDS], "--faults", "--mode", mode) as service:
+        live = told(service.uri)
+        check_planted(live, "faults")
+        runs_its_commands(live, tmp_path, ISOSCOPE_URI=service.uri)
+        subprocess.run([ISOSCOPE, "save", service.uri, "-o", str(file)], check=True, capture_output=True, timeout=DEADLINE_S)
+    finding = next(one for one in live["findings"] if one["kind"] == "fault")
+    assert finding["command"] == ["isoscope", "bottomup", "--kind=fault"]
+    assert "page faults: " in finding["evidence"][0] and "of the CPU time" in finding["evidence"][0]
+    assert [one["title"] for one in told(str(file))["findings"]] == [one["title"] for one in live["findings"]]
+
+
+@pytest.mark.skipif(not default_timer().is_trap, reason="the kernel refuses perf events here")
+@measured
+def test_programs_that_touch_little_new_memory_are_not_blamed_for_it():
+    for word in ("healthy", "hot"):
+        report = told("--faults", "--", workload("planted"), word, SECONDS)
+        assert not any(one["kind"] == "fault" for one in report["findings"]), report
+        assert any(line.startswith("page faults: ") and "samples, at least " in line for line in report["lookedAt"]), report
+        assert report["healthy"] == (word == "healthy")
 
 
 @measured

@@ -6,6 +6,7 @@
  *     stalls    an epoll loop, of which some dispatches end up asleep in write_journal
  *     churn     build_words allocates and frees all the time
  *     io        read_records waits for a slow pipe
+ *     faults    build_index maps memory, touches it, and unmaps it, all the time
  *     healthy   a server: an epoll loop, threads that wait for jobs, connections or commands, and work of six equal
  *               parts, in an order that changes: or a timer of the sampler's could meet the same one each time
  */
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -234,6 +236,32 @@ static void io(void)
     pthread_join(writer, NULL);
 }
 
+/* ---- faults ---- */
+
+enum { INDEX_PAGES = 512, PAGE_BYTES = 4096 };
+
+PLACE void build_index(struct burn *burn)
+{
+    const size_t bytes = (size_t)INDEX_PAGES * PAGE_BYTES;
+    char *index = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (index == MAP_FAILED)
+        exit(1);
+    madvise(index, bytes, MADV_NOHUGEPAGE);
+    for (size_t page = 0; page < INDEX_PAGES; page++)
+        index[page * PAGE_BYTES] = (char)burn_random(burn);
+    munmap(index, bytes);
+    __asm__ volatile("");
+}
+
+static void faults(void)
+{
+    struct burn burn = { .state = 88172645463325252u };
+
+    while (goes_on())
+        build_index(&burn);
+}
+
 /* ---- healthy ---- */
 
 enum { WORKERS = 3, JOB_ROUNDS = 12 };
@@ -327,8 +355,8 @@ int main(int count, char **words)
     static const struct {
         const char *word;
         void (*run)(void);
-    } ways[] = { { "hot", hot },     { "convoy", convoy }, { "stalls", stalls },
-                 { "churn", churn }, { "io", io },         { "healthy", healthy } };
+    } ways[] = { { "hot", hot }, { "convoy", convoy }, { "stalls", stalls },  { "churn", churn },
+                 { "io", io },   { "faults", faults }, { "healthy", healthy } };
 
     end_s = cpu_seconds(CLOCK_MONOTONIC) + (count > 2 ? atof(words[2]) : 2);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
@@ -336,6 +364,6 @@ int main(int count, char **words)
             ways[i].run();
             return 0;
         }
-    fprintf(stderr, "planted hot|convoy|stalls|churn|io|healthy [SECONDS]\n");
+    fprintf(stderr, "planted hot|convoy|stalls|churn|io|faults|healthy [SECONDS]\n");
     return 2;
 }

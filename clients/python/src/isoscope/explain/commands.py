@@ -52,6 +52,10 @@ def allocations() -> Check:
     return Check("bottomup", ("--kind=alloc", "--unit=bytes"))
 
 
+def faults() -> Check:
+    return Check("bottomup", ("--kind=fault",))
+
+
 def losses() -> Check:
     return Check("stats")
 

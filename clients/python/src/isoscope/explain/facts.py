@@ -19,7 +19,7 @@ from ..client import Client
 from ..errors import RpcError
 from ..model import Process
 from ..operations import METHOD_NOT_FOUND
-from ..model import ALLOC, LOCK, TIME, WAIT
+from ..model import ALLOC, FAULT, LOCK, TIME, WAIT
 from ..profile import Profile
 from ..stalls import LoopStats, Stall
 from .known_calls import of_nodes
@@ -33,6 +33,7 @@ _OTHER_KINDS: dict[str, Callable[[Mapping[str, str]], bool]] = {
     ALLOC: lambda flags: flags.get("profile_alloc", "0") != "0",
     LOCK: lambda flags: flags.get("profile_lock", "0") != "0",
     WAIT: lambda flags: flags.get("profile_lock", "0") != "0",
+    FAULT: lambda flags: flags.get("profile_faults", "0") != "0",
 }
 
 
@@ -53,6 +54,11 @@ class Facts:
     @property
     def allocations(self) -> Optional[Profile]:
         return self.profiles.get(ALLOC)
+
+    @property
+    def faults(self) -> Optional[Profile]:
+        """None: page faults were not sampled."""
+        return self.profiles.get(FAULT)
 
     @cached_property
     def locks(self) -> Optional[LockWaits]:

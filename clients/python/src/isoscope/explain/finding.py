@@ -10,7 +10,7 @@ from .commands import Check
 from .places import Place
 from .words import Sentence
 
-CPU, LOCK, STALL, ALLOCATION, IO = KINDS = ("cpu", "lock", "stall", "allocation", "io")
+CPU, LOCK, STALL, ALLOCATION, IO, FAULT = KINDS = ("cpu", "lock", "stall", "allocation", "io", "fault")
 SAMPLES_LEAST = 30  # fewer prove nothing
 
 

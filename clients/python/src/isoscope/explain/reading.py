@@ -18,6 +18,7 @@ from .chance import Share, share
 from .cpu import BUSY_LEAST, CHURN_LEAST, HOT_LEAST, CpuTime, allocated_bytes, churn, hot
 from .facts import Facts
 from .finding import SAMPLES_LEAST, Finding, percent
+from .first_touch import FAULTS_LEAST, faults_of, first_touches
 from .late import NO_MARKS, NOT_THE_PROGRAMS, late
 from .places import is_unnamed
 from .waits import Waits, waits_of
@@ -38,11 +39,11 @@ class Reading:
 
 def reading_of(facts: Facts) -> Reading:
     cpu, waits = CpuTime(facts), waits_of(facts)
-    found = [*hot(cpu), *churn(cpu, facts), *late(facts), *locks(facts, waits)]
+    found = [*hot(cpu), *churn(cpu, facts), *first_touches(cpu, facts), *late(facts), *locks(facts, waits)]
     if waits is not None:
         found += files(facts, waits)
     found.sort(key=lambda finding: -finding.rank)
-    looked_at = [*_cpu(cpu, facts), *_waits(facts, waits), *_locks(facts), _stalls(facts), _allocations(facts)]
+    looked_at = [*_cpu(cpu, facts), *_waits(facts, waits), *_locks(facts), _stalls(facts), _allocations(facts), _faults(facts)]
     unsure = list(_unsure(cpu, facts, waits))
     return Reading(found[:FINDINGS_MAX], len(found[FINDINGS_MAX:]), looked_at, not _is_blurred(cpu), unsure)
 
@@ -121,6 +122,14 @@ def _allocations(facts: Facts) -> Sentence:
         return ("allocated bytes: not sampled; `isoscope run --alloc` does",)
     rate = f", {size(allocated / facts.span_us * 1e6)} a second" if facts.span_us else ""
     return (f"allocated bytes: {size(allocated)}{rate}",)
+
+
+def _faults(facts: Facts) -> Sentence:
+    found = faults_of(facts)
+    if found is None:
+        return ("page faults: not sampled; `isoscope run --faults` does",)
+    return (f"page faults: {found.told}, at least {percent(found.part.value)} of the CPU time "
+            f"(from {100 * FAULTS_LEAST:g} % on)",)  # fmt: skip
 
 
 # What makes the figures unsure.

@@ -59,6 +59,8 @@ def add(commands: Any) -> None:
                                                              "run --alloc")
     parser.add_argument("--lock", action="store_true", help="with -- COMMAND: sample waits for locks, too, which names "
                                                             "the locks and who had them; see isoscope run --lock")
+    parser.add_argument("--faults", action="store_true", help="with -- COMMAND: sample page faults, too; see isoscope "
+                                                              "run --faults")
     group = options.add_choice(parser)
     options.add_name_here(group)
     # What changes stacks would change what is found.
@@ -84,7 +86,8 @@ def run(args: argparse.Namespace) -> int:
     for path in args.output:
         formats.check_place(path)
     limits = _budgets(args.budget)
-    more = [option for option, is_wanted in (("--alloc", args.alloc), ("--lock", args.lock)) if is_wanted]
+    wanted = (("--alloc", args.alloc), ("--lock", args.lock), ("--faults", args.faults))
+    more = [option for option, is_wanted in wanted if is_wanted]
     if more and args.command is None:
         raise UsageError(f"{more[0]} needs `-- COMMAND`: this is sampled from a program's start on")
     if (args.command is not None or args.pid is not None) and args.mode is None:
