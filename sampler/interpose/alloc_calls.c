@@ -42,7 +42,10 @@ SELDOM void *malloc_sampled(size_t bytes)
 
 SELDOM void *malloc_first(size_t bytes)
 {
-    return NEXT(malloc) ? malloc(bytes) : early(bytes, 1);
+    if (!NEXT(malloc))
+        return early(bytes, 1);
+    next_calls_settle();
+    return malloc(bytes);
 }
 
 ISOSCOPE_API void *malloc(size_t bytes)

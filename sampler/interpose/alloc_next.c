@@ -1,6 +1,7 @@
 #include "alloc_next.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
 
 __thread struct isoscope_memory_thread isoscope_memory_thread;
@@ -63,12 +64,39 @@ size_t early_bytes(const void *address)
     return EARLY_BYTES - (size_t)((const char *)address - early_place);
 }
 
+/* Of the object that has malloc. */
+static uintptr_t allocator_begin;
+static _Atomic uintptr_t allocator_end; /* 0: not known yet */
+
+static int find_allocator(struct dl_phdr_info *object, size_t size, void *malloc_address)
+{
+    uintptr_t address = (uintptr_t)malloc_address, begin = UINTPTR_MAX, end = 0;
+
+    (void)size;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &object->dlpi_phdr[i];
+        uintptr_t from = object->dlpi_addr + header->p_vaddr;
+
+        if (header->p_type != PT_LOAD)
+            continue;
+        begin = from < begin ? from : begin;
+        end = from + header->p_memsz > end ? from + header->p_memsz : end;
+    }
+    if (address < begin || address >= end)
+        return 0;
+    allocator_begin = begin;
+    atomic_store_explicit(&allocator_end, end, memory_order_release);
+    return 1;
+}
+
+void next_calls_settle(void)
+{
+    dl_iterate_phdr(find_allocator, next_call_find("malloc"));
+}
+
 bool next_calls_are_of(const void *address)
 {
-    static void *_Atomic base;
-    Dl_info info;
+    uintptr_t end = atomic_load_explicit(&allocator_end, memory_order_acquire);
 
-    if (!atomic_load(&base) && dladdr(next_call_find("malloc"), &info))
-        atomic_store(&base, info.dli_fbase);
-    return dladdr(address, &info) && info.dli_fbase == atomic_load(&base);
+    return (uintptr_t)address >= allocator_begin && (uintptr_t)address < end;
 }

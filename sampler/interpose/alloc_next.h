@@ -33,8 +33,11 @@ static inline bool early_has(const void *address)
 /* Bytes from there to what was taken next, at most. */
 size_t early_bytes(const void *address);
 
-/* The address lies in the object that has the program's malloc. */
+/* The address lies in the object that has the program's malloc. Takes no lock: an allocator asks the kernel for
+ * memory under locks of its own, and the loader asks the allocator under the loader's. For the same reason
+ * what the kernel is asked by is found in constructors. False until next_calls_settle. */
 bool next_calls_are_of(const void *address);
+void next_calls_settle(void);
 
 /* Memory that the kernel gave, before isoscope_memory_sample is due for it; caller: whose call it was. What
  * an allocator gets is told by its malloc, so its own calls are left out: each byte has the same chance, and

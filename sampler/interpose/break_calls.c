@@ -66,3 +66,9 @@ ISOSCOPE_API int brk(void *to)
         moved(before, __builtin_return_address(0));
     return error;
 }
+
+static __attribute__((constructor)) void find_all(void)
+{
+    NEXT(brk);
+    NEXT(sbrk);
+}

@@ -69,3 +69,12 @@ ISOSCOPE_API void *mremap(void *place, size_t bytes, size_t new_bytes, int flags
         next_told(moved, new_bytes, __builtin_return_address(0));
     return moved;
 }
+
+static __attribute__((constructor)) void find_all(void)
+{
+    NEXT(mmap);
+    NEXT(mmap64);
+    NEXT(munmap);
+    NEXT(mremap);
+    next_calls_settle();
+}
