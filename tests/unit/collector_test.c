@@ -284,6 +284,39 @@ static void a_sample_may_stand_for_rounds_that_its_thread_missed(void **state)
     assert_int_equal(info_of(fixture, (uint64_t)getpid()).samples, 6);
 }
 
+static void who_has_the_lock_has_it_in_the_rounds_that_the_sample_stands_for(void **state)
+{
+    static const uint8_t expected[] = { FEED_STATE_GIL_HELD, FEED_STATE_GIL_HELD,
+                                        FEED_STATE_GIL_HELD, FEED_STATE_RUNNABLE };
+    struct fixture *fixture = *state;
+    CLEANUP(fake_feed_close) struct fake_feed feed;
+    struct feed_sample *sample;
+    struct ring_writer ring;
+    struct store_view *view;
+    uint32_t seen[FEED_STATE_COUNT] = { 0 }, told[FEED_STATE_COUNT] = { 0 };
+    uint32_t slot = attach_thread(fixture, &feed, "busy");
+
+    feed_writer_ring(&feed.writer, slot, &ring);
+    sample = ring_reserve(&ring, sizeof *sample + 8);
+    *sample = (struct feed_sample){ .head = { sizeof *sample + 8, FEED_RECORD_SAMPLE, 0 },
+                                    .timestamp_us = 1000,
+                                    .state = FEED_STATE_GIL_HELD,
+                                    .depth = 1,
+                                    .more_running = 2,
+                                    .more_runnable = 1 };
+    sample->frames[0] = 0x10;
+    ring_commit(&ring);
+    collector_round(fixture->collector, ROUND_US);
+    view = first_view(fixture);
+    assert_int_equal(view->sample_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        seen[view->chunk->samples[i].state]++;
+        told[expected[i]]++;
+    }
+    assert_memory_equal(seen, told, sizeof seen);
+    store_views_free(view, 1);
+}
+
 static void samples_with_impossible_times_are_corrupt(void **state)
 {
     struct fixture *fixture = *state;
@@ -919,6 +952,7 @@ int main(void)
         COLLECTOR_TEST(looks_at_a_late_loop_have_a_store_of_their_own),
         COLLECTOR_TEST(what_is_told_of_a_thread_that_ended_is_not_its_successors),
         COLLECTOR_TEST(a_sample_may_stand_for_rounds_that_its_thread_missed),
+        COLLECTOR_TEST(who_has_the_lock_has_it_in_the_rounds_that_the_sample_stands_for),
         COLLECTOR_TEST(samples_with_impossible_times_are_corrupt),
         COLLECTOR_TEST(frames_get_the_profiles_module_numbers),
         COLLECTOR_TEST(frames_of_unknown_modules_are_code_in_no_module),
