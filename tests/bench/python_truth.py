@@ -3,7 +3,7 @@
     python_truth.py [BUILD_FOLDER] [--python PYTHON]... [--seconds N] [WORD...]
 
 PYTHON: an interpreter, 3.9 to 3.13; /usr/bin/python3 unless told. WORD: programs whose name holds it. Programs: parts of CPython's own
-test suite (Debian: libpython3.11-testsuite), Flask, numpy and pandas, pytest; what is not installed for that
+test suite (Debian: libpython3.11-testsuite), Flask, Django, numpy and pandas, pytest; what is not installed for that
 interpreter is left out, which is said, unless --install: then packages come from PyPI into a virtual environment
 in the build folder.
 
@@ -29,7 +29,7 @@ NAMES_MIN, LINES_MIN, PARTNERLESS_MAX, DIFFER_MAX = 0.999, 0.995, 0.001, 0.001
 WORKLOADS = ROOT / "tests" / "truth" / "workloads"
 SUITE = ["test_generators", "test_exceptions", "test_compile", "test_coroutines", "test_contextlib", "test_descr",
          "test_functools", "test_json", "test_gc", "test_yield_from", "test_asyncgen"]
-PACKAGES = ["flask", "numpy", "pandas", "pytest"]
+PACKAGES = ["flask", "django", "numpy", "pandas", "pytest"]
 
 
 def programs(seconds: int) -> dict[str, tuple[str, list[str]]]:
@@ -38,6 +38,7 @@ def programs(seconds: int) -> dict[str, tuple[str, list[str]]]:
         "CPython's test suite": ("test.test_generators", ["-m", "test", "-q", *SUITE]),
         "test_asyncio": ("test.test_asyncio", ["-m", "test", "-q", "test_asyncio"]),
         "Flask": ("flask", [str(WORKLOADS / "web_pages.py"), str(seconds)]),
+        "Django": ("django", [str(WORKLOADS / "web_models.py"), str(seconds)]),
         "numpy, pandas": ("pandas", [str(WORKLOADS / "data_frames.py"), str(seconds)]),
         "pytest": ("pytest", ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no",
                               str(WORKLOADS / "test_of_many.py")]),

@@ -49,6 +49,11 @@ def storms(seconds: float, *kinds: str) -> list[str]:
     return [PYTHON, *program("python_storms.py", str(seconds), *kinds)]
 
 
+def lua_storms(seconds: float, *kinds: str) -> list[str]:
+    asks = 'command -v "$0" >/dev/null || { echo "not here: there is no $0"; exit 77; }; exec "$0" "$@"'
+    return ["/bin/sh", "-c", asks, "lua5.4", *program("lua_storms.lua", str(seconds), *kinds)]
+
+
 def own_signal(number: signal.Signals, when: str) -> Row:
     early = {"TORTURE_EARLY": str(int(number))} if when == "early" else {}
     return Row(f"own {number.name}, taken {when}",
@@ -222,6 +227,15 @@ PYTHONS = [
       for kind in ("greenlets", "gevents")],
 ]
 
+LUAS = [
+    Row("lua: coroutines, errors, collections, deep", lua_storms(0.6), 400, whole=0.98, callers=True),
+    Row("lua: hooks", lua_storms(0.3, "hooks"), 200, whole=0.98, callers=True),
+    Row("lua: 4 threads, a state each", lua_storms(0.8, "threads"), 400, whole=0.98, callers=True),
+    Row("lua: all, long", lua_storms(10, "coroutines", "errors", "collections", "deep", "hooks"), 2000, whole=0.98, wall=0.9,
+        callers=True, long=True),
+    Row("lua: 4 threads, long", lua_storms(10, "threads"), 2000, whole=0.98, wall=0.9, callers=True, long=True),
+]
+
 # The server, its load and the script that checks the answers: all of them are sampled.
 SERVERS = [
     Row(f"{name} under load", ["/usr/bin/python3", "-B", str(Path(__file__).with_name("servers.py")),
@@ -259,4 +273,4 @@ MEMORY = [
     memory("8 threads, each block sampled, long", program("memory_storm", "30"), ALL, *STORM, long=True),
 ]
 
-ROWS = LOADER + PROCESSES + THREADS + SIGNALS + STACKS + LOCKS + CODE + ENVIRONMENT + MEMORY + PYTHONS + SERVERS
+ROWS = LOADER + PROCESSES + THREADS + SIGNALS + STACKS + LOCKS + CODE + ENVIRONMENT + MEMORY + PYTHONS + LUAS + SERVERS
