@@ -85,12 +85,24 @@ struct feed_allocation_words {
     X(WRITE, "write") /* or to write */                                                            \
     X(CONDITION, "condition")                                                                      \
     X(SEMAPHORE, "semaphore")                                                                      \
-    X(FUTEX, "futex") /* by the call itself: whatever the program makes of it */
+    X(FUTEX, "futex") /* by the call itself: whatever the program makes of it */                   \
+    /* Of a program that is sampled from outside, all of the time that it has no processor: */     \
+    X(BLOCKED, "blocked") /* by what is not known */                                               \
+    X(SLEEP, "sleep")     /* in a wait that a signal can end */                                    \
+    X(DISK, "disk")       /* in one that none can */                                               \
+    X(STOPPED, "stopped")                                                                          \
+    X(PROCESSOR, "processor") /* it wants one, and has none */
 
 #define FEED_ENUM_WAIT(name, word) FEED_WAIT_##name,
 enum feed_wait { FEED_WAITS(FEED_ENUM_WAIT) FEED_WAIT_COUNT };
 
-/* Behind the frames of a FEED_KIND_LOCK or FEED_KIND_WAIT. */
+static inline bool feed_wait_is_off_cpu(uint32_t what)
+{
+    return what >= FEED_WAIT_BLOCKED;
+}
+
+/* Behind the frames of a FEED_KIND_LOCK or FEED_KIND_WAIT. Off the processor: mean_ns is how many waits it stands for, holder who
+ * ended it, and there is no address. */
 struct feed_wait_words {
     uint64_t mean_ns;    /* its thread was sampled once in so many, on average */
     uint64_t lock;       /* its address */

@@ -174,6 +174,11 @@ static void *open_any(struct attached *attached, struct refusal *why)
     enum attached_via via = attached->options.via;
     void *session;
 
+    if (attached->options.off_cpu) {
+        if (!scheme_perf.may_off_cpu(attached->options.pid, why))
+            return NULL;
+        via = ATTACHED_PERF;
+    }
     if (via == ATTACHED_AUTO && attached->options.interpreted &&
         runs_interpreter(attached->options.pid))
         via = ATTACHED_SUSPEND;

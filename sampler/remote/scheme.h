@@ -34,6 +34,8 @@ struct scheme_family {
 struct scheme {
     const char *word; /* for people */
     enum feed_timer timer;
+    /* Whether waits of the process can be seen, too; NULL: by this scheme they are not. */
+    bool (*may_off_cpu)(pid_t pid, struct refusal *why);
     /* Begins with all threads of the process. */
     void *(*open)(pid_t pid, struct target *target, const struct scheme_family *family,
                   struct refusal *why);

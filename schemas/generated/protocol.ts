@@ -614,7 +614,7 @@ export interface RpcErrorRequest {
 /** list: each sample with its whole stack; table: columns and a tree of stacks, for views that follow. */
 export type SamplesForm = "list" | "table";
 
-/** time: CPU time, and in wall mode all of it; alloc: allocations, sampled by their bytes; live: those of them that have not been freed, by when they were allocated; lock: waits for locks that another thread had, sampled by their duration; wait: those for condition variables, semaphores and futexes; fault: page faults, one of so many. Samples of alloc and live stand for bytes and objects, those of lock and wait for nanoseconds waited and waits, and their leaf is what was waited for; those of fault for page faults. */
+/** time: CPU time, and in wall mode all of it; alloc: allocations, sampled by their bytes; live: those of them that have not been freed, by when they were allocated; lock: waits for locks that another thread had, sampled by their duration; wait: those for condition variables, semaphores and futexes, and of a program that was attached to with --off-cpu all time that its threads had no processor; fault: page faults, one of so many. Samples of alloc and live stand for bytes and objects, those of lock and wait for nanoseconds waited and waits, and their leaf is what was waited for; those of fault for page faults. */
 export type SamplesKind = "time" | "alloc" | "live" | "lock" | "wait" | "fault";
 
 /** A source file, with its text where the service may read it. */
@@ -950,7 +950,7 @@ export interface PrivateCpuSample {
   /** The same, in waits. One of them took waitNanos / waits, and was over at the sample's time. */
   waits?: number;
   /** What, with waitNanos. */
-  waitedFor?: "mutex" | "read" | "write" | "condition" | "semaphore" | "futex";
+  waitedFor?: "mutex" | "read" | "write" | "condition" | "semaphore" | "futex" | "blocked" | "sleep" | "disk" | "stopped" | "processor";
   /** The thread that had it when the wait began, by tid; not there: not known. */
   holder?: number;
   /** Of fault: page faults that the sample stands for. */
@@ -1592,7 +1592,7 @@ export interface PrivateTableSamples {
   waitNanos?: number[];
   /** The same, in waits. One of them took waitNanos / waits, and was over at the sample's time. */
   waits?: number[];
-  /** 0: a mutex; 1: a lock of readers and writers, to read, 2: to write; 3: a condition variable; 4: a semaphore; 5: a futex. */
+  /** 0: a mutex; 1: a lock of readers and writers, to read, 2: to write; 3: a condition variable; 4: a semaphore; 5: a futex; and, of all that attach --off-cpu sees: 6: by what is not known; 7: a wait that a signal can end; 8: one that none can; 9: it was stopped; 10: it had no processor, and wanted one. */
   waitedFor?: number[];
   /** The thread that had it when the wait began, by tid; 0: not known. */
   holders?: number[];

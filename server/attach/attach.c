@@ -213,6 +213,7 @@ static bool attach_all(struct attaching *attaching)
             .via = (enum attached_via)attaching->options->via,
             .interpreted = !attaching->options->no_runtimes,
             .alone = attaching->options->alone,
+            .off_cpu = attaching->options->off_cpu,
             .tables_path = profile_has_tables(attaching->host.profile) ? attaching->tables : NULL,
             .library = attaching->library,
             .socket = run_dir_socket(attaching->dir),

@@ -5,6 +5,7 @@
 #include "../service/stall_options.h"
 #include "processes_named.h"
 
+#include "../../sampler/feed/layout.h"
 #include "../../sampler/include/isoscope/isoscope.h"
 #include "../../sampler/remote/attached.h"
 
@@ -56,6 +57,10 @@ static const struct option_row attach_rows[] = {
           "it shows; perf for the others, or where the kernel refuses it suspend. inject, never "
           "by itself: the sampler is loaded into the program, at the end of a harmless system "
           "call of its, and stays there" },
+    { "off-cpu", .kind = OPTION_ON, AT(off_cpu),
+      .help = "where threads give their processor away, for how long, and as root who wakes them: "
+              "--kind wait of other commands. By perf alone; asks for root, or for "
+              "kernel.perf_event_paranoid of 1 or less" },
     { "eject", .kind = OPTION_ON, AT(eject),
       .help = "with --via inject: stop the sampler in the program when done" },
     { "for", .kind = OPTION_UINT32, AT(seconds), .least = 1, .most = 604800, .value = "SECONDS",
@@ -176,6 +181,12 @@ int attach_options_parse(struct attach_options *out, int argc, char **argv, char
         return -ISOSCOPE_INVALID;
     if (stall_options_agree(&out->serve.host.stalls, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
+    if (out->off_cpu && out->via != ATTACHED_AUTO && out->via != ATTACHED_PERF) {
+        snprintf(error, error_size, "--off-cpu goes with --via perf only");
+        return -ISOSCOPE_INVALID;
+    }
+    if (out->off_cpu)
+        out->serve.host.profile.settings.lock_us = FEED_LOCK_US_MIN;
     if (push_options_agree(&out->serve.push, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
     return serve_words_agree(&out->serve, error, error_size);

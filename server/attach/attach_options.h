@@ -21,6 +21,7 @@ struct attach_options {
     unsigned via;     /* enum attached_via */
     const char *name; /* pattern of programs' names; NULL: pids are given */
     bool alone;       /* without children */
+    bool off_cpu;
     bool eject;
     bool no_runtimes;
     uint32_t seconds; /* 0: until the programs end */

@@ -28,7 +28,8 @@ static const enum sample_kind kinds[FEED_KIND_COUNT] = {
 /* More is no program's to get. */
 #define ALLOCATION_BYTES_MAX (UINT64_C(1) << 42)
 /* A year. */
-#define WAIT_NS_MAX (UINT64_C(31536000) * 1000 * 1000 * 1000)
+#define WAIT_NS_MAX      (UINT64_C(31536000) * 1000 * 1000 * 1000)
+#define WAITS_IN_ONE_MAX (1u << 20)
 
 /* Of ring 0, where it tells of rounds of wall mode. */
 static const enum sample_kind asleep_kind = SAMPLES_OF_TIME;
@@ -285,6 +286,15 @@ static void take_allocation(struct drain *drain, struct process *process, struct
     follow_allocation(drain, process, slot, view, words.mark, &sample);
 }
 
+/* One of so many, by count: it stands for all of them. */
+static void weigh_off_cpu(uint64_t waited_ns, uint64_t waits, struct store_sample *sample)
+{
+    if (!waits || waits > WAITS_IN_ONE_MAX)
+        waits = 1;
+    sample->weight = waited_ns < WAIT_NS_MAX / waits ? waited_ns * waits : WAIT_NS_MAX;
+    sample->objects = (uint32_t)waits * CHUNK_OBJECT_PARTS;
+}
+
 /* What was waited for stands above the stack, as its leaf. */
 static void take_wait(struct drain *drain, struct process *process, struct process_slot *slot,
                       const struct feed_thread_view *view, const struct feed_sample *record)
@@ -295,8 +305,13 @@ static void take_wait(struct drain *drain, struct process *process, struct proce
 
     if (!begin_own(drain, process, slot, view, record, &sample))
         return;
-    weigh(record->cpu_ns, words.mean_ns, WAIT_NS_MAX, &sample);
-    sample.state = FEED_STATE_LOCK; /* it is taken when the wait is over, and tells of the wait */
+    if (feed_wait_is_off_cpu(words.what)) {
+        weigh_off_cpu(record->cpu_ns, words.mean_ns, &sample);
+    } else {
+        weigh(record->cpu_ns, words.mean_ns, WAIT_NS_MAX, &sample);
+        sample.state =
+            FEED_STATE_LOCK; /* it is taken when the wait is over, and tells of the wait */
+    }
     sample.wait = (struct sample_wait){ words.holder > 0 ? words.holder : 0, (uint8_t)words.what };
     frames[0] = process_lock_frame(process, &words, drain->registry, drain->symbolizer);
     sample.depth = 1 + normalize(drain, process, record, frames + 1);

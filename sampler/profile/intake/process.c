@@ -455,6 +455,8 @@ uint64_t process_lock_frame(struct process *process, const struct feed_wait_word
                            : whats[words->what];
     uint64_t frame = FEED_FRAME(0, words->lock), out;
 
+    if (feed_wait_is_off_cpu(words->what))
+        return FRAME_KEY(registry_locks(registry), names_number(registry_names(registry), what));
     if (words->start < words->end)
         frame = module_places_find_in(&process->places, process->reader, words->lock, words->start,
                                       words->end);

@@ -12,32 +12,60 @@
 
 enum { RING_PAGES_MAX = 1024, ROUND = 64, WAKE_PART = 4 };
 
+static void ask_switches(const struct perf_events *events, struct perf_event_attr *attr)
+{
+    attr->type = events->wish.tracepoint ? PERF_TYPE_TRACEPOINT : PERF_TYPE_SOFTWARE;
+    attr->config =
+        events->wish.tracepoint ? events->wish.tracepoint : PERF_COUNT_SW_CONTEXT_SWITCHES;
+    attr->sample_period = 1;
+    attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attr->sample_type |= events->wish.tracepoint ? (uint64_t)PERF_SAMPLE_RAW : 0;
+    attr->context_switch = 1;
+    attr->sample_id_all = 1;
+}
+
+static void ask_clock(const struct perf_events *events, struct perf_event_attr *attr)
+{
+    attr->type = PERF_TYPE_SOFTWARE;
+    attr->config = PERF_COUNT_SW_TASK_CLOCK;
+    attr->sample_period = events->wish.period_us * UINT64_C(1000);
+    attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attr->exclude_kernel = events->no_kernel;
+    attr->task = attr->comm = attr->comm_exec = attr->mmap = attr->mmap2 = 1;
+}
+
+static void ask_wakeups(const struct perf_events *events, struct perf_event_attr *attr)
+{
+    attr->type = PERF_TYPE_TRACEPOINT;
+    attr->config = events->wish.tracepoint;
+    attr->sample_period = 1;
+    attr->sample_type |= PERF_SAMPLE_RAW;
+}
+
 static struct perf_event_attr attributes(const struct perf_events *events)
 {
+    static void (*const ask[])(const struct perf_events *, struct perf_event_attr *) = {
+        [PERF_CLOCK] = ask_clock,
+        [PERF_SWITCHES] = ask_switches,
+        [PERF_WAKEUPS] = ask_wakeups,
+    };
     struct perf_event_attr attr = {
         .size = sizeof(attr),
-        .type = PERF_TYPE_SOFTWARE,
-        .config = PERF_COUNT_SW_TASK_CLOCK,
-        .sample_period = events->period_us * UINT64_C(1000),
-        .sample_type =
-            PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
-        .sample_regs_user = PERF_REGISTERS_MASK,
-        .sample_stack_user = events->stack_bytes,
+        .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
         .inherit = 1,
-        .exclude_kernel = events->no_kernel,
         .exclude_hv = 1,
         .exclude_guest = 1,
-        .task = 1,
-        .comm = 1,
-        .comm_exec = 1,
-        .mmap = 1,
-        .mmap2 = 1,
         .watermark = 1,
         .wakeup_watermark = 256 * 1024,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
     };
 
+    ask[events->wish.what](events, &attr);
+    if (attr.sample_type & PERF_SAMPLE_STACK_USER) {
+        attr.sample_regs_user = PERF_REGISTERS_MASK;
+        attr.sample_stack_user = events->wish.stack_bytes;
+    }
     return attr;
 }
 
@@ -46,7 +74,8 @@ static int open_event(struct perf_events *events, pid_t tid, uint32_t processor)
     struct perf_event_attr attr = attributes(events);
     long fd = syscall(SYS_perf_event_open, &attr, tid, (int)processor, -1, PERF_FLAG_FD_CLOEXEC);
 
-    if (fd < 0 && (errno == EACCES || errno == EPERM) && !events->no_kernel) {
+    if (fd < 0 && (errno == EACCES || errno == EPERM) && events->wish.what == PERF_CLOCK &&
+        !events->no_kernel) {
         events->no_kernel = true;
         return open_event(events, tid, processor);
     }
@@ -68,11 +97,11 @@ static bool keep(struct perf_events *events, int fd)
     return true;
 }
 
-int perf_events_open(struct perf_events *events, uint32_t period_us, uint32_t stack_bytes)
+int perf_events_open(struct perf_events *events, const struct perf_wish *wish)
 {
     long processors = sysconf(_SC_NPROCESSORS_CONF);
 
-    *events = (struct perf_events){ .period_us = period_us, .stack_bytes = stack_bytes };
+    *events = (struct perf_events){ .wish = *wish };
     events->processors = processors > 0 ? (uint32_t)processors : 1;
     events->rings = calloc(events->processors, sizeof(*events->rings));
     events->ring_fds = calloc(events->processors, sizeof(*events->ring_fds));
@@ -129,4 +158,10 @@ int perf_events_add(struct perf_events *events, pid_t tid)
     for (uint32_t processor = 0; !problem && processor < events->processors; processor++)
         problem = add(events, tid, processor);
     return problem;
+}
+
+void perf_events_set_period(struct perf_events *events, uint64_t period)
+{
+    for (size_t i = 0; i < events->fd_count; i++)
+        ioctl(events->fds[i], PERF_EVENT_IOC_PERIOD, &period);
 }

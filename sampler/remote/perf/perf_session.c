@@ -2,6 +2,7 @@
  * perf_session.c - the scheme of perf: what the kernel wrote into the rings becomes samples, threads and programs.
  */
 #include "perf_events.h"
+#include "perf_off_cpu.h"
 #include "perf_registers.h"
 
 #include "../scheme.h"
@@ -39,7 +40,8 @@ struct place {
 
 struct perf_session {
     struct perf_events events;
-    struct map64 clocked; /* tids, while events are opened */
+    struct perf_off_cpu *off_cpu; /* NULL: waits are not wanted */
+    struct map64 clocked;         /* tids, while events are opened */
     struct scheme_family family;
     struct member *members; /* the first one is who was attached to */
     size_t member_count;
@@ -131,22 +133,33 @@ static void add_thread(void *context, pid_t tid)
     place = map64_put(&session->clocked, (uint64_t)tid, &is_new);
     if (!place || !is_new || has_inherited(session, tid))
         return;
-    problem = perf_events_add(&session->events, tid);
+    /* Those that are born between the two have a clock only if they have the other, too. */
+    problem = session->off_cpu ? perf_off_cpu_add(session->off_cpu, tid) : 0;
+    if (!problem)
+        problem = perf_events_add(&session->events, tid);
     if (problem && problem != ESRCH)
         session->problem = problem;
 }
 
 /* All members' threads, with the period and the copy that are wanted now. Those that come meanwhile inherit their clocks, but from
  * threads that have none yet: so there is a second look. */
-static int open_events(struct perf_session *session, uint32_t period_us, uint32_t stack_bytes)
+static int open_events(struct perf_session *session, const struct target_wishes *wishes,
+                       uint32_t stack_bytes)
 {
+    const struct perf_wish clock = { .what = PERF_CLOCK,
+                                     .period_us = wishes->period_us,
+                                     .stack_bytes = stack_bytes };
     int problem;
 
     perf_events_close(&session->events);
+    perf_off_cpu_free(session->off_cpu);
+    session->off_cpu = NULL;
     session->problem = 0;
     session->judged = session->judged_cut = 0;
     session->cost.stack_bytes = stack_bytes;
-    problem = perf_events_open(&session->events, period_us, stack_bytes);
+    problem = perf_events_open(&session->events, &clock);
+    if (!problem && wishes->off_cpu)
+        problem = perf_off_cpu_new(&session->off_cpu, stack_bytes);
     for (size_t i = 0; !problem && i < 2 * session->member_count; i++)
         target_follow_threads(session->members[i % session->member_count].target, add_thread,
                               session);
@@ -196,6 +209,7 @@ static void perf_close(void *context)
     struct perf_session *session = context;
 
     perf_events_close(&session->events);
+    perf_off_cpu_free(session->off_cpu);
     free(session->members);
     free(session->places);
     free(session);
@@ -216,7 +230,7 @@ static void *perf_open(pid_t pid, struct target *target, const struct scheme_fam
     session->family = *family;
     session->enabled = wishes.enabled;
     raise_descriptors();
-    problem = open_events(session, wishes.period_us, PERF_STACK_FIRST);
+    problem = open_events(session, &wishes, PERF_STACK_FIRST);
     if (!problem)
         return session;
     refuse(why, pid, problem);
@@ -451,6 +465,34 @@ static bool all_ready(const struct perf_session *session, int64_t now_ns)
     return true;
 }
 
+static struct target *target_of(void *context, pid_t pid)
+{
+    struct member *member = find(context, pid);
+
+    return member ? member->target : NULL;
+}
+
+static void woken(void *context, pid_t tid, pid_t waker)
+{
+    struct perf_session *session = context;
+
+    for (size_t i = 0; i < session->member_count; i++)
+        target_woken(session->members[i].target, tid, waker);
+}
+
+/* After the clocks' rings: these tell of threads and code that are met here. */
+static void drain_off_cpu(struct perf_session *session, int64_t now_ns)
+{
+    const struct perf_off_cpu_owner owner = { target_of, woken, session };
+    struct perf_off_cpu_cost cost = { 0 };
+
+    perf_off_cpu_drain(session->off_cpu, &owner, now_ns, &cost);
+    session->judged += cost.copies;
+    session->judged_cut += cost.cut;
+    if (cost.lost && session->member_count)
+        target_waits_lost(session->members[0].target, cost.lost);
+}
+
 static void drain(struct perf_session *session, int64_t now_ns)
 {
     gather(session);
@@ -462,13 +504,16 @@ static void drain(struct perf_session *session, int64_t now_ns)
     for (uint32_t i = 0; i < session->events.processors; i++)
         if (session->events.rings[i].head_page)
             perf_ring_release(&session->events.rings[i]);
+    if (session->off_cpu && session->enabled)
+        drain_off_cpu(session, now_ns);
 }
 
 /* Stacks that are cut too often ask for a longer copy; and the service may want another period. */
 static void follow_wishes(struct perf_session *session)
 {
     struct target_wishes wishes;
-    uint32_t stack_bytes = session->events.stack_bytes;
+    const struct perf_wish *is = &session->events.wish;
+    uint32_t stack_bytes = is->stack_bytes;
 
     if (!session->member_count)
         return;
@@ -479,8 +524,9 @@ static void follow_wishes(struct perf_session *session)
             stack_bytes = 2 * stack_bytes < PERF_STACK_MOST ? 2 * stack_bytes : PERF_STACK_MOST;
         session->judged = session->judged_cut = 0;
     }
-    if (stack_bytes != session->events.stack_bytes || wishes.period_us != session->events.period_us)
-        open_events(session, wishes.period_us, stack_bytes);
+    if (stack_bytes != is->stack_bytes || wishes.period_us != is->period_us ||
+        wishes.off_cpu != (session->off_cpu != NULL))
+        open_events(session, &wishes, stack_bytes);
 }
 
 static void count_members(struct perf_session *session, int64_t now_ns)
@@ -490,6 +536,8 @@ static void count_members(struct perf_session *session, int64_t now_ns)
     session->counted_ns = now_ns;
     for (size_t i = session->member_count; i > 0; i--) {
         target_follow_threads(session->members[i - 1].target, NULL, NULL);
+        if (session->off_cpu)
+            target_tell_waits(session->members[i - 1].target, now_ns);
         if (!target_thread_count(session->members[i - 1].target))
             leave(session, &session->members[i - 1]);
     }
@@ -519,6 +567,8 @@ static size_t perf_descriptors(const void *context, int *out, size_t room)
     for (uint32_t i = 0; i < session->events.processors && count < room; i++)
         if (session->events.ring_fds[i] >= 0)
             out[count++] = session->events.ring_fds[i];
+    if (session->off_cpu)
+        count += perf_off_cpu_descriptors(session->off_cpu, out + count, room - count);
     return count;
 }
 
@@ -532,6 +582,7 @@ static void perf_cost(const void *context, struct scheme_cost *out)
 const struct scheme scheme_perf = {
     .word = "perf",
     .timer = FEED_TIMER_PERF,
+    .may_off_cpu = perf_off_cpu_may,
     .open = perf_open,
     .work = perf_work,
     .descriptors = perf_descriptors,

@@ -1,14 +1,9 @@
-#include "target.h"
+#include "target_state.h"
 
-#include "target_threads.h"
-
-#include "../../capture/modules/modules.h"
 #include "../../capture/system/arch.h"
 #include "../../capture/system/clock.h"
 #include "../../capture/system/memory.h"
-#include "../../capture/unwind/unwind.h"
 #include "../../feed/feed_count.h"
-#include "../../feed/feed_writer.h"
 #include "../../profile/wall/sleeper_scan.h"
 
 #include <dirent.h>
@@ -26,22 +21,6 @@
 #define UNKNOWN_WAIT_MOST_NS  (1000 * MS_NS)
 
 enum { RED_ZONE_MAX = 512 };
-
-struct target {
-    pid_t pid;
-    struct feed_writer writer;
-    struct modules modules;
-    struct target_threads threads;
-    struct unwind_sleeper sleeper;
-    struct sleeper_scan *scan;          /* NULL: none was needed yet */
-    const struct target_sample *walked; /* whose stack the walk reads */
-    bool beyond;                        /* ... and it wanted more of it than there is */
-    bool code_changed, unknown_code;
-    bool threads_known; /* they were looked at once */
-    uint32_t heap;      /* of samples that were read together */
-    uint64_t before_ns; /* CPU time that it had used by then */
-    int64_t opened_ns, looked_ns, unknown_wait_ns;
-};
 
 static bool is_in_stack(const struct target_sample *sample, uint64_t address)
 {
@@ -70,7 +49,7 @@ static long read_memory(const void *context, void *out, uint64_t address, uint64
     return memory_read_some(target->pid, out, address, bytes);
 }
 
-static struct feed_status *status_of(struct target *target)
+struct feed_status *target_status(struct target *target)
 {
     return &target->writer.header->status;
 }
@@ -105,7 +84,7 @@ bool target_open(struct target **out, const struct target_options *options, int 
     }
     /* It stands in no memory of the process's. */
     target->writer.header->head.mapped_at = 0;
-    atomic_store(&status_of(target)->outside_timer, options->timer);
+    atomic_store(&target_status(target)->outside_timer, options->timer);
     modules_new_of(&target->modules, &of);
     if (options->tables_path)
         shared_tables_open(&target->modules.tables, options->tables_path);
@@ -121,7 +100,7 @@ void target_close(struct target *target)
     if (!target)
         return;
     target_threads_end_all(&target->threads, &target->writer);
-    atomic_store_explicit(&status_of(target)->stopped, 1, memory_order_release);
+    atomic_store_explicit(&target_status(target)->stopped, 1, memory_order_release);
     target_threads_free(&target->threads);
     sleeper_scan_free(target->scan);
     modules_free(&target->modules);
@@ -146,6 +125,7 @@ struct target_wishes target_wishes(const struct target *target)
         .enabled = atomic_load_explicit(&control->enabled, memory_order_relaxed),
         .period_us = period_us,
         .wall = atomic_load_explicit(&control->mode, memory_order_relaxed) == FEED_MODE_WALL,
+        .off_cpu = atomic_load_explicit(&control->lock_us, memory_order_relaxed) != 0,
     };
 }
 
@@ -251,7 +231,7 @@ static void look_at_code(struct target *target, int64_t now_ns)
 static void tell_cpu_time(struct target *target)
 {
     uint64_t used_ns = process_cpu_ns(target->pid);
-    struct feed_status *status = status_of(target);
+    struct feed_status *status = target_status(target);
 
     if (used_ns > target->before_ns)
         atomic_store_explicit(&status->cpu_ns, used_ns - target->before_ns, memory_order_relaxed);
@@ -266,7 +246,7 @@ void target_follow(struct target *target, int64_t now_ns)
     modules_take_tables(&target->modules, &target->writer);
     modules_reclaim(&target->modules);
     tell_cpu_time(target);
-    atomic_store_explicit(&status_of(target)->live, target->threads.live, memory_order_relaxed);
+    atomic_store_explicit(&target_status(target)->live, target->threads.live, memory_order_relaxed);
 }
 
 bool target_is_ready(const struct target *target, int64_t now_ns)
@@ -277,7 +257,7 @@ bool target_is_ready(const struct target *target, int64_t now_ns)
 
 void target_count_lost(struct target *target, enum feed_loss loss, uint64_t samples)
 {
-    feed_count(&status_of(target)->lost[loss], samples);
+    feed_count(&target_status(target)->lost[loss], samples);
 }
 
 bool target_has_runtimes(const struct target *target)
@@ -296,9 +276,8 @@ static struct runtime_scan *begin_scan(struct target *target, uint32_t slot,
     return sleeper_scan_begin(sleeper_scan_of(&target->scan, &target->writer), target->pid, slot);
 }
 
-static void walk(struct target *target, struct target_thread *thread,
-                 const struct target_sample *from, struct feed_sample *sample,
-                 struct unwind_result *result)
+void target_walk(struct target *target, struct target_thread *thread,
+                 const struct target_sample *from, uint64_t *frames, struct unwind_result *result)
 {
     const struct stack_range nowhere = { 0 };
     const struct unwind_request request = {
@@ -315,7 +294,7 @@ static void walk(struct target *target, struct target_thread *thread,
                                                .read = read_memory,
                                                .read_context = target,
                                                .registers = from->registers };
-    unwind_asleep(&request, &target->sleeper, sample->frames, result);
+    unwind_asleep(&request, &target->sleeper, frames, result);
     target->unknown_code |= result->unknown_code;
 }
 
@@ -340,10 +319,18 @@ static void fill(struct target *target, struct target_thread *thread,
         .more_runnable = weight.more_runnable,
         .kind = (uint16_t)weight.kind,
     };
-    feed_count(&status_of(target)->sampled_ns, weight.cpu_ns);
-    feed_count(&status_of(target)->ends[result->end], samples);
-    feed_count(&status_of(target)->delivered, samples);
-    feed_count(&status_of(target)->ticks, 1);
+    feed_count(&target_status(target)->sampled_ns, weight.cpu_ns);
+    feed_count(&target_status(target)->ends[result->end], samples);
+    feed_count(&target_status(target)->delivered, samples);
+    feed_count(&target_status(target)->ticks, 1);
+}
+
+enum target_outcome target_outcome_of(const struct target *target,
+                                      const struct unwind_result *result)
+{
+    return result->end == FEED_END_ROOT                      ? TARGET_WHOLE
+           : target->beyond && result->end == FEED_END_STACK ? TARGET_CUT
+                                                             : TARGET_ENDED_EARLY;
 }
 
 enum target_outcome target_sample(struct target *target, const struct target_sample *from)
@@ -368,12 +355,10 @@ enum target_outcome target_sample(struct target *target, const struct target_sam
         target_count_lost(target, FEED_LOSS_RING_FULL, 1);
         return TARGET_LOST;
     }
-    walk(target, thread, from, sample, &result);
+    target_walk(target, thread, from, sample->frames, &result);
     fill(target, thread, from, sample, &result);
     ring_commit(&ring);
-    return result.end == FEED_END_ROOT                      ? TARGET_WHOLE
-           : target->beyond && result.end == FEED_END_STACK ? TARGET_CUT
-                                                            : TARGET_ENDED_EARLY;
+    return target_outcome_of(target, &result);
 }
 
 uint64_t target_stack_pointer(const ucontext_t *registers)

@@ -41,7 +41,8 @@ pid_t target_pid(const struct target *target);
 struct target_wishes {
     bool enabled;
     uint32_t period_us;
-    bool wall; /* rounds of wall mode too: a sample answers for those that its thread owes */
+    bool wall;    /* rounds of wall mode too: a sample answers for those that its thread owes */
+    bool off_cpu; /* waits too: target_left, target_back */
 };
 struct target_wishes target_wishes(const struct target *target);
 
@@ -87,6 +88,17 @@ void target_expect(struct target *target, pid_t tid);
 /* Its weight is what the thread has used of the processor since its sample before, as the kernel counts it: so a sample that was
  * lost or came late leaves its time to the next one. CUT: a longer copy of the stack would have led on. */
 enum target_outcome target_sample(struct target *target, const struct target_sample *sample);
+/* A thread leaves its processor: its stack is walked, and told when it is back, with how long that took. what: enum feed_wait. */
+enum target_outcome target_left(struct target *target, const struct target_sample *sample,
+                                uint32_t what);
+/* It does, whether target_left was told or not: the next one of that stands for all since. */
+void target_away(struct target *target, pid_t tid);
+/* By whom it is woken. */
+void target_woken(struct target *target, pid_t tid, pid_t waker);
+void target_back(struct target *target, pid_t tid, int64_t at_ns);
+/* What threads that are still away have waited by now. */
+void target_tell_waits(struct target *target, int64_t now_ns);
+void target_waits_lost(struct target *target, uint64_t waits);
 /* CPU time of that thread that no sample stands for yet. */
 uint64_t target_unsampled_ns(struct target *target, pid_t tid);
 void target_count_lost(struct target *target, enum feed_loss loss, uint64_t samples);

@@ -136,6 +136,7 @@ static void end(struct target_threads *threads, struct feed_writer *writer,
         feed_writer_thread_end(writer, thread->slot);
     if (thread->clock_file)
         close(thread->clock_file - 1);
+    free(thread->wait);
     *thread = (struct target_thread){ 0 };
     threads->live--;
 }
@@ -170,9 +171,11 @@ void target_threads_end_look(struct target_threads *threads, struct feed_writer 
 
 void target_threads_free(struct target_threads *threads)
 {
-    for (uint32_t i = 0; i < threads->count; i++)
+    for (uint32_t i = 0; i < threads->count; i++) {
         if (threads->list[i].clock_file)
             close(threads->list[i].clock_file - 1);
+        free(threads->list[i].wait);
+    }
     free(threads->list);
     map64_free(&threads->places);
     *threads = (struct target_threads){ 0 };

@@ -29,6 +29,7 @@ struct target_thread {
     uint64_t carry_ns;       /* periods that were not whole */
     uint32_t heap, expected; /* samples to come in that heap, which share what it has used */
     struct outer_frames outer_frames;
+    struct target_wait *wait; /* target_waits.c; NULL: it has not left a processor yet */
 };
 
 struct target_threads {

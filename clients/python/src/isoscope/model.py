@@ -55,7 +55,10 @@ KINDS = {
 TIME, ALLOC, LIVE, LOCK, WAIT, FAULT = KINDS
 
 # What a thread waits for, by the number that a table says.
-WAITED_FOR = ("mutex", "read", "write", "condition", "semaphore", "futex")
+WAITED_FOR = ("mutex", "read", "write", "condition", "semaphore", "futex",
+              "blocked", "sleep", "disk", "stopped", "processor")
+# Those of `attach --off-cpu`: no lock is known, and the holder is who ended the wait.
+OFF_CPU = frozenset(WAITED_FOR[6:])
 
 
 @dataclass(frozen=True)

@@ -989,7 +989,7 @@ class PrivateCpuSample(_PrivateCpuSampleRequired, total=False):
     objects: float
     waitNanos: int
     waits: float
-    waitedFor: Literal["mutex", "read", "write", "condition", "semaphore", "futex"]
+    waitedFor: Literal["mutex", "read", "write", "condition", "semaphore", "futex", "blocked", "sleep", "disk", "stopped", "processor"]
     holder: int
     faults: int
     truncated: Literal[True]

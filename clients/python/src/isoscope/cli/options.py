@@ -112,7 +112,7 @@ def add_kind(parser: Any) -> None:
                         help="time: CPU time, and in wall mode all of it (default); alloc: allocations, of programs "
                              "started with --alloc; live: those that have not been freed; lock: waits for locks "
                              "that another thread had, of programs started with --lock; wait: those for condition "
-                             "variables, semaphores and futexes; fault: page faults, of programs started with "
+                             "variables, semaphores and futexes, and with -p PID all time off the processor; fault: page faults, of programs started with "
                              "--faults. Samples of alloc and live stand for bytes, and "
                              "--from and --to say when they were allocated; those of lock and wait for time waited")
 

@@ -24,7 +24,7 @@ from ..errors import CannotConnect, RpcError, ServiceEnded
 from ..model import Process
 from ..naming import named
 from ..operations import METHOD_NOT_FOUND
-from ..model import KINDS, LOCK, TIME
+from ..model import KINDS, LOCK, TIME, WAIT
 from ..profile import Profile
 from ..protocol import VM, PrivateExit
 from ..text import printable
@@ -77,13 +77,14 @@ def _attach(args: argparse.Namespace, live: bool) -> None:
     if args.source is not None or args.command is not None:
         raise UsageError(f"--pid {args.pid} is a source: {args.word} takes no other one")
     options = run_options(args)
-    if kind_options(args):
+    off_cpu = getattr(args, "kind", TIME) == WAIT
+    if kind_options(args) and not off_cpu:
         raise UsageError(f"--kind {args.kind} needs `-- COMMAND`: {KINDS[args.kind].many} of a process that runs "
                          "already are not seen")
     for word in options:
         if word.startswith("--") and word not in ("--period", "--mode"):
             raise UsageError(f"{word} needs `-- COMMAND`: nothing of ours is in a process that runs already")
-    args.source = attached.begin(args.pid, [*options, *attach_options(args)])
+    args.source = attached.begin(args.pid, [*options, *attach_options(args), *(["--off-cpu"] if off_cpu else [])])
     if not live:
         attached.wait(args.pid, getattr(args, "last_us", None) or attached.DEFAULT_US)
 

@@ -6,7 +6,7 @@ import argparse
 from typing import Any, Optional
 
 from ...client import Client
-from ...model import LOCK, TIME, WAIT
+from ...model import LOCK, OFF_CPU, TIME, WAIT
 from ...locks import Holder, Lock, locks_of
 from ...profile import Profile
 from ...text import Style, counted, printable, shorten
@@ -32,13 +32,14 @@ def add(commands: Any) -> None:
             "isoscope locks here.json",
             "isoscope locks --mode wall -- ./program",
             "isoscope locks --waits here.json",
+            "isoscope locks --waits -p 4711",
         ],
     )
     options.add_options(parser, shares=False, kind=False)
     shown.add_shorten(parser)
     parser.add_argument("--waits", dest="kind", action="store_const", const=WAIT, default=LOCK,
                         help="waits for condition variables, semaphores and futexes instead: threads that have "
-                             "nothing to do wait so, too")
+                             "nothing to do wait so, too; with -p PID all waits, and who ended them")
     parser.add_argument("--rows", metavar="N", type=options.positive, default=_ROWS,
                         help=f"at most N locks (default: {_ROWS})")
 
@@ -112,7 +113,8 @@ def _lock(lock: Lock, waits: Profile, time: Optional[Profile], style: Style) -> 
 
 def _held(lock: Lock, holder: Holder, time: Optional[Profile], style: Style) -> list[str]:
     who = f"{printable(holder.name)} ({holder.tid})" if holder.name else f"thread {holder.tid}"
-    lines = [_fit(f"{holder.waited_us / lock.waited_us:>8.1%}  held by {who}", style)]
+    had = "woken" if OFF_CPU.issuperset(lock.what) else "held"
+    lines = [_fit(f"{holder.waited_us / lock.waited_us:>8.1%}  {had} by {who}", style)]
     if time is not None and holder.doing:
         node, us = holder.doing.most_common(1)[0]
         share = us / max(sum(holder.doing.values()), 1)
