@@ -19,8 +19,10 @@ const { outputFiles } = await build({
   splitting: true,
   chunkNames: "[name]",
   target: "es2022",
-  jsx: "automatic",
-  jsxImportSource: "preact",
+  jsxFactory: "h",
+  jsxFragment: "Fragment",
+  inject: ["jsx.js"],
+  tsconfigRaw: {}, // that one is for the type check, and says "react-jsx"
   legalComments: "none",
   logLevel: "warning",
   write: false,
@@ -29,7 +31,7 @@ const { outputFiles } = await build({
 // they are called, and removes what nothing reads.
 mkdirSync(out, { recursive: true });
 for (const { path, text } of outputFiles) {
-  const smaller = path.endsWith(".js") && (await minify(text, { module: true, ecma: 2020, compress: { passes: 2 } }));
+  const smaller = path.endsWith(".js") && (await minify(text, { module: true, ecma: 2020, compress: { passes: 2, inline: 1 } }));
   writeFileSync(path, smaller ? smaller.code : text);
 }
 

@@ -95,6 +95,56 @@ test("what is allocated takes no time: it lies in the step of its moment", () =>
   assert.deepEqual([...lanes[0].states].filter(Boolean), [1, 0.5]);
 });
 
+/** Of a thread; holder: a tid, what was waited for is the function. */
+type Wait = [lock: string, end_us: number, waited_us: number, waits: number, holder: number, tid: number];
+
+function waitsOf(waits: Wait[]): Profile {
+  const profile = new Profile("lock");
+  for (const [lock, end_us, length_us, count, holder, tid] of waits) {
+    const { samples } = profile;
+    samples.stack.push(profile.stack(0, profile.place(functionOf(profile, lock), "", 0)));
+    samples.time_us.push(end_us);
+    samples.cpu_ns.push(1000 * length_us * count);
+    samples.objects.push(count);
+    samples.holder.push(holder);
+    samples.what.push(0);
+    samples.thread.push(profile.thread(1, tid, `t${tid}`));
+    samples.tag.push(profile.tags.intern(""));
+    samples.state.push(profile.states.intern("Running"));
+    samples.whole.push(1);
+  }
+  return profile;
+}
+
+test("a wait lies from its begin to its end, with all that it stands for", () => {
+  const profile = waitsOf([["queue", 4500, 2000, 3, 7, 1], ["cache", 5500, 0, 0, 0, 1]]);
+  assert.deepEqual(extent(profile), [2500, 5500]);
+  const steps = { origin_us: 2000, step_us: 1000, steps: 4 };
+  assert.deepEqual([...cpuUse(profile, steps)].map((value) => Math.round(100 * value) / 100), [1.5, 3, 1.5, 0]);
+  // What is outside of the steps is outside, too.
+  assert.deepEqual([...cpuUse(profile, { ...steps, origin_us: 3000, steps: 1 })], [3]);
+});
+
+test("a lane's step knows its longest wait: the lock, how long, and who had it", async () => {
+  const profile = waitsOf([["queue", 4500, 2000, 3, 2, 1], ["cache", 4600, 50, 1, 0, 1], ["queue", 3400, 400, 1, 1, 2]]);
+  const told = (await new Answers(profile).answer("overview", {
+    ...{ range_us: [2000, 6000], maxSteps: 5, maxLanes: 10 },
+    choice: { open: ["1/t*"], order: "start", find: "" },
+  }))!;
+  const [group, first, second] = told.lanes.map((lane) =>
+    Array.from(lane.waits!, (wait) => {
+      if (!wait) return "";
+      const { lock, length_us, holder } = told.waits!;
+      return `${profile.functions[lock[wait - 1]].name} ${length_us[wait - 1]} ${holder[wait - 1]}`;
+    }),
+  );
+  assert.equal(told.step_us, 1000);
+  const long = "queue 2000 2";
+  assert.deepEqual(group, [long, long, long, "", ""]);
+  assert.deepEqual(first, [long, long, long, "", ""]);
+  assert.deepEqual(second, ["", "queue 400 1", "", "", ""]);
+});
+
 test("folded stacks have bytes", () => {
   const profile = profileOf([["a", 4000, 1], ["b", 500, 500]]);
   assert.equal(writeFolded(choose(profile, {})), "a 4000\nb 500\n");

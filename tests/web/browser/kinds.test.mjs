@@ -192,7 +192,7 @@ test("a service without --alloc has no switch, and a link to another says what t
     await other.close();
   }));
 
-test("a saved session has only time", () =>
+test("a saved session of time has only time", () =>
   visited(Service.served(workload("threads", "2", "1")), async (visit) => {
     await visit.moreThan(0);
     await visit.page.locator("dialog").first().waitFor({ state: "attached" });
@@ -207,5 +207,15 @@ test("waits are kinds too: a lock is the leaf, and what was waited is time", () 
     await visit.tab("Table").click();
     await total(visit, "queue_lock").waitFor();
     await visit.picture("locks");
+    // A wait is a bar in the lanes, which says what it was for, how long it took, and who had it.
+    const { x, y, width } = await visit.place(visit.page.locator(".lanes canvas"));
+    const words = () => document.querySelector(".tip")?.innerText ?? "";
+    let told = "";
+    for (let at = 124; at < width && !/held by/.test(told); at += 2) {
+      await visit.page.mouse.move(x + at, y + 12);
+      told = await visit.page.evaluate(words);
+    }
+    assert.match(told, /waited for queue_lock, [\d.]+ (µs|ms|s)\nheld by .* \(\d+\)/);
+    await visit.picture("lock_in_a_lane");
     await show(visit, "Waits", "waited");
   }));

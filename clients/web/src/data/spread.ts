@@ -16,7 +16,8 @@ const BACK_MOST = 20;
  * Calls each with every sample and step in which it ran, and how much of that step it filled. A thread is on one processor at a
  * time: where the time between two of its samples is shorter than the later one's CPU time, those before move back.
  *
- * Samples of other kinds took no time: each lies in one step, by what it stands for there.
+ * Samples of other kinds took no time: each lies in one step, by what it stands for there. A wait is as long as it was, up to
+ * the sample's time, and what it stands for lies there.
  *
  * length_us: how much time a sample stands for; of other kinds a thousandth of its weight
  */
@@ -34,8 +35,13 @@ export function eachPart(
     if (!(length > 0)) continue;
     const time = time_us.data[i];
     if (profile.kind !== "time") {
-      const step = Math.floor((time - origin_us) / step_us);
-      if (step >= 0 && step < steps) each(i, step, length / step_us);
+      const begin = time - waited_us(profile, i);
+      const last = Math.floor((time - origin_us) / step_us);
+      for (let step = Math.max(0, Math.floor((begin - origin_us) / step_us)); step <= last && step < steps; step++) {
+        const start = origin_us + step * step_us;
+        const part = begin < time ? (Math.min(time, start + step_us) - Math.max(begin, start)) / (time - begin) : 1;
+        if (part > 0) each(i, step, (part * length) / step_us);
+      }
       continue;
     }
     const next = begins[thread.data[i]];
@@ -48,6 +54,11 @@ export function eachPart(
       each(i, step, (Math.min(to, start + step_us) - Math.max(from, start)) / step_us);
     }
   }
+}
+
+/** How long a wait took that the sample stands for; 0: it is none. */
+export function waited_us({ samples: { holder, cpu_ns, objects } }: Profile, sample: number): number {
+  return holder.length && objects.data[sample] ? cpu_ns.data[sample] / objects.data[sample] / 1000 : 0;
 }
 
 /** Of samples as they are counted in CPU time. */
@@ -73,7 +84,7 @@ export function stoodLength(profile: Profile): (sample: number) => number {
 export function extent(profile: Profile): [number, number] | null {
   const { time_us, length } = profile.samples;
   if (!length) return null;
-  const length_us = profile.kind === "time" ? stoodLength(profile) : () => 0;
+  const length_us = profile.kind === "time" ? stoodLength(profile) : (i: number) => waited_us(profile, i);
   let [first, last] = [Infinity, -Infinity];
   for (let i = 0; i < length; i++) {
     const time = time_us.data[i];

@@ -10,6 +10,7 @@ import { type CountedGroups, countGroups, type GroupBy, groupOf, groupText } fro
 import { heatMap } from "../data/layouts/heat_map";
 import { inverted } from "../data/layouts/inverted";
 import { heaviestStack } from "../data/sums/heaviest_stack";
+import { waitBars } from "../data/layouts/wait_bars";
 import { linesOf } from "../data/sums/lines";
 import { pcsOf } from "../data/sums/pcs";
 import { neighbours } from "../data/sums/neighbours";
@@ -119,6 +120,7 @@ export class Answers {
       const late = this.stalls?.threadsIn(profile, range);
       const found = overview(profile, range, maxSteps, maxLanes, choice, this.#slotOf(colour), late);
       for (const lane of found.lanes) lane.slices = this.events?.lane(lane.threads, found);
+      if (profile.samples.holder.length) found.waits = waitBars(profile, found, found.lanes, choice.order === "tag");
       return found;
     },
     legend: ({ colour, ...look }) => {

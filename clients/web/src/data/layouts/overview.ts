@@ -1,4 +1,5 @@
 // Time in steps: CPU use and samples of all, and the states of threads and of groups of them.
+import type { Waits } from "./wait_bars";
 import { busiest, type Lane, type LaneChoice, LANES_START, lanesOf, tagLanes } from "./lanes";
 import type { Profile } from "../profile";
 import { cpuUse, eachPart, stoodLength } from "../spread";
@@ -7,6 +8,7 @@ export interface LaneInTime extends Lane {
   states: Float32Array; // [step * stateCount + state]: threads that were in it, on average
   slots: Uint8Array; // by step: the colour of most that ran then
   slices?: Uint8Array; // what its threads told, as laneSlices has it
+  waits?: Int32Array; // of waits: by step which one, as Waits has it
 }
 
 const RUNNING = "Running";
@@ -21,6 +23,7 @@ export interface Overview {
   stateSamples: Float64Array; // by state, of all threads
   lanes: LaneInTime[]; // the busiest
   laneCount: number; // with those that are too many
+  waits?: Waits; // that lanes show
   full?: number; // of kinds other than time: the weight a second of a lane that is full; states are parts of it
 }
 

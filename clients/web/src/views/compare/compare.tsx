@@ -4,11 +4,12 @@ import { useMemo } from "preact/hooks";
 import type { Comparison } from "../../data/layouts/compare";
 import type { Compared, SearchResult } from "../../worker/messages";
 import { useAnswer } from "../../state/answer";
-import { backend, data, files, functionOfKey, isTime, kindShown, look } from "../../state/live";
+import { data, files, functionOfKey, isTime, kindShown, look } from "../../state/live";
 import { select, selection } from "../../state/selection";
 import { BoxCanvas } from "../boxes/box_canvas";
 import type { BoxPaint } from "../boxes/box_draw";
 import { ink, isDark } from "../parts/colours";
+import { compareWithWindow, keepMoment } from "./begin";
 import { CompareTable, shortKey } from "./compare_table";
 import { changeFill, points } from "./diff_colours";
 import { openByHand } from "../files/drop";
@@ -20,18 +21,6 @@ import { grouped, percent } from "../parts/format";
 function seconds(window_us: readonly [number, number]): string {
   const from = data.value?.extent_us?.[0] ?? 0;
   return window_us.map((at) => ((at - from) / 1e6).toFixed(2)).join(" – ") + " s";
-}
-
-/** The window that is selected now becomes what is compared with. */
-export function compareWithWindow(): void {
-  const { window_us } = selection.value.filter;
-  if (window_us) select({ view: "compare", before: { kind: "window", window_us } });
-}
-
-/** Of what is live: it becomes what later moments are compared with. */
-export function keepMoment(): void {
-  const name = `${kindShown.value.noun} at ${new Date().toLocaleTimeString()}`;
-  backend().say({ say: "keep", name });
 }
 
 function Sides({ result }: { result: Compared | null }) {

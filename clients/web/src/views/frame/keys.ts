@@ -9,7 +9,7 @@ import { later } from "./later";
 import { tip } from "../parts/tip";
 import { stepBack } from "../../state/history";
 import { arrange, room } from "../../state/room";
-import { compareWithWindow, keepMoment } from "../compare/compare";
+import { compareWithWindow, keepMoment } from "../compare/begin";
 import { copyStack } from "../files/copy_stack";
 import { TIME_KEYS } from "../overview/time_keys";
 

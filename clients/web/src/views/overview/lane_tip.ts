@@ -1,9 +1,9 @@
 // What stands beside the pointer over the curve or a lane.
 import type { Lane } from "../../data/layouts/lanes";
 import type { LaneInTime, Overview } from "../../data/layouts/overview";
-import { processName } from "../../state/live";
+import { data, nameOf, processName } from "../../state/live";
 import { rateText } from "../parts/cells";
-import { grouped, percent } from "../parts/format";
+import { duration, grouped, percent } from "../parts/format";
 import { stateWord } from "../parts/colours";
 import { threadsAtFull } from "./lanes";
 
@@ -30,6 +30,16 @@ function seconds(overview: Overview, step: number, zero_us: number): string {
   return `${at.toFixed(digits)} s`;
 }
 
+/** The wait that a step shows: for what, how long, and who had it. */
+function waitWords({ waits }: Overview, lane: LaneInTime, step: number): string[] {
+  const wait = (lane.waits?.[step] ?? 0) - 1;
+  if (!waits || wait < 0) return [];
+  const tid = waits.holder[wait];
+  const { name = "" } = data.value?.threads.find((one) => one.tid === tid) ?? {};
+  const words = [`waited for ${nameOf(waits.lock[wait])}, ${duration(1000 * waits.length_us[wait])}`];
+  return tid ? [...words, `held by ${name || "thread"} (${tid})`] : words;
+}
+
 /** lane null: all threads together. */
 export function laneTip(
   overview: Overview,
@@ -46,7 +56,8 @@ export function laneTip(
   }
   if (overview.full !== undefined) {
     const part = lane.states.subarray(step * states.length, (step + 1) * states.length).reduce((a, b) => a + b, 0);
-    return [whoIs(lane), time, rateText((part * overview.full) / 1e9), `full height: ${rateText(overview.full / 1e9)}`];
+    const words = [rateText((part * overview.full) / 1e9), `full height: ${rateText(overview.full / 1e9)}`];
+    return [whoIs(lane), time, ...waitWords(overview, lane, step), ...words];
   }
   const atFull = threadsAtFull(lane, steps);
   const length = lane.tids.length || atFull;
