@@ -2,6 +2,8 @@
 
 type Numbers = Int32Array | Float64Array;
 
+const LARGE = 1 << 16; // numbers: from there on what is kept free would weigh more than what is copied
+
 abstract class Column<A extends Numbers> {
   length = 0;
   constructor(public data: A) {}
@@ -9,7 +11,7 @@ abstract class Column<A extends Numbers> {
 
   push(value: number): number {
     if (this.length === this.data.length) {
-      const data = this.larger(2 * this.length);
+      const data = this.larger(Math.ceil(this.length * (this.length < LARGE ? 2 : 1.25)));
       data.set(this.data);
       this.data = data;
     }
