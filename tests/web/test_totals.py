@@ -230,6 +230,7 @@ def test_slices_have_the_same_totals_live_in_a_session_and_in_the_python_client(
         page = saved_by_page(service, tmp_path)
         with Client(service.uri) as client:
             timeline = client.timeline()
+            session = formats.parse(client.session())
     expected = [
         [row.name, row.stream, row.count, row.total_ns, row.percentile_ns(50), row.percentile_ns(95), row.max_ns]
         for row in slice_table(timeline)
@@ -237,9 +238,16 @@ def test_slices_have_the_same_totals_live_in_a_session_and_in_the_python_client(
     assert {name: count for name, _, count, *_ in expected}["frame"] == 120
     assert page["slices"] == expected
     assert page["session"]["slices"] == expected
+    command = io.BytesIO()
+    formats.write(session, "trace", command)
+    for trace in ((tmp_path / "page.trace.json").read_bytes(), command.getvalue()):
+        assert slices_of(json.loads(trace)) == {(row[0], row[1]): row[2:4] for row in expected}
+
+
+def slices_of(trace):
+    """Of a Trace Event file, by name and category: how many there are, and their nanoseconds."""
     told = defaultdict(list)
-    for event in json.loads((tmp_path / "page.trace.json").read_text())["traceEvents"]:
+    for event in trace["traceEvents"]:
         if event["ph"] == "X":
             told[event["name"], event["cat"]].append(round(1000 * event["dur"]))
-    assert {name: [len(times), sum(times)] for name, times in told.items()} == {
-        (row[0], row[1]): row[2:4] for row in expected}
+    return {name: [len(times), sum(times)] for name, times in told.items()}
