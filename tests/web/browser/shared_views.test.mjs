@@ -70,7 +70,7 @@ const VIEWS = {
   "Call tree": { count: rows, least: 3 },
   "Bottom-up": { count: rows, least: 3 },
   Table: { count: rows, least: 5 },
-  Source: { from: "Table", picked: /thread_spin|burn_rounds|thread_main/, count: lines, least: 5 },
+  Source: { from: "Table", picked: /thread_spin|burn_rounds|thread_main/, count: lines, least: 3 },
   Compare: { count: colours, least: 3, before: true },
   "Heat map": { count: colours, least: 3 },
   Threads: { count: rows, least: 3 },
