@@ -1,4 +1,4 @@
-// Each view of an exported page, from file:// with the network off: it shows what the session has of it. The program
+// Each view but the source of an exported page, from file:// with the network off: it shows what the session has of it. The program
 // tells frames, slices, counters and flows, and one of its loops is late.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -16,12 +16,8 @@ const folder = mkdtempSync(join(tmpdir(), "isoscope-views-"));
 after(() => rmSync(folder, { recursive: true }));
 const { browser } = await openBrowser();
 
-/** With lines: two threads for a second. */
-const threads = join(folder, "threads");
-const flags = ["-O1", "-g", "-pthread", "-D_GNU_SOURCE", "-o", threads, join(ROOT, "tests/workloads/threads.c")];
-assert.equal(spawnSync(process.env.CC ?? "cc", flags).status, 0);
 const late = join(BUILD, "tests/workloads/stall_loop");
-const command = ["/bin/sh", "-c", '"$2" 2 1; "$0" 2; exec "$1" decode:100,render:900,compress:100 wait:300', join(BUILD, "examples/game"), late, threads];
+const command = ["/bin/sh", "-c", '"$0" 2; exec "$1" decode:100,render:900,compress:100 wait:300', join(BUILD, "examples/game"), late];
 const session = join(folder, "all.isoscope");
 const exported = join(folder, "profile.html");
 const service = await Service.ended(command, "--source-root", ROOT);
@@ -59,8 +55,6 @@ function colours() {
 const rows = () =>
   [...document.querySelectorAll('section.view [role="row"]')].filter((row) => /\d/.test(row.innerText) && row.innerText.includes("\n")).length;
 
-const lines = () => document.querySelectorAll("section.view .source .row").length;
-
 const select = (visit, name) => visit.page.getByRole("grid").getByRole("row", { name }).first().click();
 
 /** By view: what leads to it, what of it is counted, how much of that there must be. */
@@ -70,7 +64,6 @@ const VIEWS = {
   "Call tree": { count: rows, least: 3 },
   "Bottom-up": { count: rows, least: 3 },
   Table: { count: rows, least: 5 },
-  Source: { from: "Table", picked: /thread_spin|burn_rounds|thread_main/, count: lines, least: 3 },
   Compare: { count: colours, least: 3, before: true },
   "Heat map": { count: colours, least: 3 },
   Threads: { count: rows, least: 3 },
