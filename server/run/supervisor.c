@@ -122,11 +122,28 @@ static void reap_program(struct supervisor *supervisor)
     }
 }
 
+/* As process 1 of a container we inherit what the program leaves behind: nobody else would collect it. */
+static void reap_strangers(const struct supervisor *supervisor)
+{
+    siginfo_t ended = { 0 };
+
+    if (getpid() != 1)
+        return;
+    while (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0) {
+        /* One of ours that has ended just now: its SIGCHLD is still to come. */
+        if (ended.si_pid == supervisor->child || ended.si_pid == supervisor->service)
+            return;
+        waitpid(ended.si_pid, NULL, WNOHANG);
+        ended.si_pid = 0;
+    }
+}
+
 /* SIGCHLDs merge, so each one asks for all that has happened. */
 static void reap(struct supervisor *supervisor)
 {
     reap_service(supervisor); /* first: a service that has gone is told nothing */
     reap_program(supervisor);
+    reap_strangers(supervisor);
 }
 
 static bool is_stop(int number)

@@ -315,6 +315,33 @@ def test_without_proc_it_says_so(tmp_path):
     refused(ended, 125, "is /proc mounted?")
 
 
+# It leaves a process behind, and waits until that has ended and somebody has collected it.
+LEAVES_AN_ORPHAN = """
+import os, sys, time
+read, write = os.pipe()
+if os.fork() == 0:
+    orphan = os.fork()
+    if orphan:
+        os.write(write, b"%d" % orphan)
+    os._exit(0)
+os.wait()
+orphan = int(os.read(read, 20))
+until = time.monotonic() + 30
+while os.path.exists(f"/proc/{orphan}") and time.monotonic() < until:
+    time.sleep(0.01)
+sys.exit(4 if os.path.exists(f"/proc/{orphan}") else 5)
+"""
+
+
+def test_as_process_1_of_a_container_it_collects_what_the_program_leaves_behind():
+    words = ["unshare", "-r", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    if subprocess.run([*words, "true"], capture_output=True).returncode:
+        pytest.skip("needs user namespaces")
+    ended = subprocess.run([*words, ISOSCOPE, "run", "--quiet", "--", PYTHON, "-c", LEAVES_AN_ORPHAN],
+                           capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 5, ended.stderr
+
+
 def test_an_unknown_program(run):
     refused(run(["no-such-program"]), 127, "no-such-program", "not found in $PATH")
     refused(run(["/no/such/program"]), 127, "/no/such/program")
