@@ -62,8 +62,10 @@ void sampler_modules_go(void)
     if (sampler.pid != (int32_t)sys_call0(SYS_getpid))
         return;
     atomic_fetch_add_explicit(&sampler.modules.maps.unloads, 1, memory_order_release);
-    if (sampler_running())
-        atomic_fetch_add_explicit(&sampler.writer.header->status.unloads, 1, memory_order_release);
+    if (!sampler_enter())
+        return;
+    atomic_fetch_add_explicit(&sampler.writer.header->status.unloads, 1, memory_order_release);
+    sampler_leave();
 }
 
 bool sampler_running(void)
@@ -76,6 +78,20 @@ bool sampler_has_ticks(void)
 {
     return atomic_load_explicit(&sampler.running, memory_order_acquire) != RUN_STOPPED &&
            sampler.pid == (int32_t)sys_call0(SYS_getpid);
+}
+
+bool sampler_enter(void)
+{
+    atomic_fetch_add_explicit(&sampler.handlers, 1, memory_order_seq_cst);
+    if (sampler_running())
+        return true;
+    sampler_leave();
+    return false;
+}
+
+void sampler_leave(void)
+{
+    atomic_fetch_sub_explicit(&sampler.handlers, 1, memory_order_release);
 }
 
 /* ---- the lock ---- */

@@ -53,6 +53,11 @@ SIGNAL_SAFE bool sampler_running(void);
 /* It runs, moves to another feed, or is a forked child's that has not begun: ticks may come. */
 SIGNAL_SAFE bool sampler_has_ticks(void);
 
+/* Before a thread of the program's touches the feed, as a tick does: who stops the sampler waits for those that saw it run. False: it
+ * does not; else sampler_leave follows soon. */
+SIGNAL_SAFE bool sampler_enter(void);
+SIGNAL_SAFE void sampler_leave(void);
+
 /* One lock for the lists that a forked child inherits: ticks try, the program's threads wait for
  * it, but not for ever. All signals are blocked in the holder. False: it was not to be had. */
 SIGNAL_SAFE bool sampler_try_lock(void);

@@ -112,9 +112,13 @@ static uint32_t take_slot(int32_t tid)
 __attribute__((noinline)) static void attach(void)
 {
     thread_annotations.epoch = atomic_load_explicit(&epoch, memory_order_acquire);
-    if (!thread_annotations.epoch || !runs())
+    if (!thread_annotations.epoch)
+        return;
+    forked_begin();
+    if (!sampler_enter())
         return;
     take_slot(sys_gettid());
+    sampler_leave();
 }
 
 void cooperate_know_thread(void)

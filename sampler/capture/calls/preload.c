@@ -92,11 +92,12 @@ static void leave(uint32_t slot)
 {
     event_thread_forget();
     loop_calls_thread_ends();
-    if (!sampler_running())
+    if (!sampler_enter())
         return;
     tasks_own_name(&sampler.threads, slot);
     if (threads_leave(&sampler.threads, slot))
         sampler_ask_service();
+    sampler_leave();
 }
 
 struct thread_start {
@@ -109,8 +110,10 @@ static void *thread_main(void *given)
     struct thread_start start = *(struct thread_start *)given;
 
     free(given);
-    if (sampler_running())
+    if (sampler_enter()) {
         enter();
+        sampler_leave();
+    }
     return start.body(start.argument); /* a jump: no frame of ours stays on the stack */
 }
 

@@ -6,13 +6,13 @@
 #include "../modules/start_objects.h"
 
 #include <linux/futex.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
-enum { LIBRARIES_MAX = 4, PATIENCE = 1000 };
+enum { LIBRARIES_MAX = 4, LOOK_NS = 100 * 1000 };
 
 /* late_<arch>.S: look, and jump on. */
 void late_dlopen(void), late_dlsym(void), late_dlvsym(void);
@@ -28,7 +28,8 @@ static const struct {
     { "dlvsym", late_dlvsym, &late_next_dlvsym },
 };
 
-static _Atomic bool linked, busy;
+static _Atomic bool linked;
+static _Atomic int32_t busy;  /* the process of who changes slots just now; 0: nobody does */
 static _Atomic uint64_t seen; /* how many objects had ever come at the last look */
 static uint64_t library_places[LIBRARIES_MAX];
 static uint32_t library_count;
@@ -235,11 +236,26 @@ static void visit_all(struct look *look)
     seen = look->objects;
 }
 
-/* A fork may have left somebody behind in the middle of it. */
+/* A fork may have left somebody behind in the middle of it: that is no reason to wait. */
+static bool try_alone(void)
+{
+    int32_t own = (int32_t)sys_call0(SYS_getpid), other = 0;
+
+    return atomic_compare_exchange_strong(&busy, &other, own) ||
+           (other != own && atomic_compare_exchange_strong(&busy, &other, own));
+}
+
 static void begin_alone(void)
 {
-    for (int looks = 0; atomic_exchange(&busy, true) && looks < PATIENCE; looks++)
-        sched_yield();
+    const struct timespec moment = { 0, LOOK_NS };
+
+    while (!try_alone())
+        sys_call2(SYS_nanosleep, &moment, 0);
+}
+
+static void end_alone(void)
+{
+    atomic_store(&busy, 0);
 }
 
 void late_link(struct late_count *out)
@@ -250,7 +266,7 @@ void late_link(struct late_count *out)
         begin_alone();
         visit_all(&look);
         linked = true;
-        busy = false;
+        end_alone();
     }
     *out = look.count;
 }
@@ -264,7 +280,7 @@ void late_unlink(void)
     begin_alone();
     linked = false;
     visit_all(&look);
-    busy = false;
+    end_alone();
 }
 
 static int count_objects(struct dl_phdr_info *object, size_t bytes, void *out)
@@ -282,9 +298,9 @@ void late_look(void)
     if (!linked)
         return;
     dl_iterate_phdr(count_objects, &objects);
-    if (objects == seen || atomic_exchange(&busy, true))
+    if (objects == seen || !try_alone())
         return;
     if (linked)
         visit_all(&look);
-    busy = false;
+    end_alone();
 }

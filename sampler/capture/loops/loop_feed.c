@@ -6,21 +6,6 @@
 
 #include <stddef.h>
 
-/* As a tick does: who stops the sampler waits for those that saw it run. */
-static SIGNAL_SAFE bool enter(void)
-{
-    atomic_fetch_add(&sampler.handlers, 1);
-    if (sampler_running())
-        return true;
-    atomic_fetch_sub(&sampler.handlers, 1);
-    return false;
-}
-
-static SIGNAL_SAFE void leave(void)
-{
-    atomic_fetch_sub(&sampler.handlers, 1);
-}
-
 static SIGNAL_SAFE void take_entry(struct loop_place *place, struct feed_loop_start *start,
                                    const char *name, uint32_t epoch)
 {
@@ -39,11 +24,11 @@ bool loop_feed_claim(struct loop_place *place, struct feed_loop_start *start, co
 
     place->entered = 0;
     forked_begin_at_tick();
-    if (enter()) {
+    if (sampler_enter()) {
         epoch = event_epoch_reach() ? event_epoch_now() : 0;
         if (epoch)
             take_entry(place, start, name, epoch);
-        leave();
+        sampler_leave();
     }
     place->refused = place->entered ? 0 : ~event_epoch_now();
     return place->entered != 0;
@@ -51,41 +36,41 @@ bool loop_feed_claim(struct loop_place *place, struct feed_loop_start *start, co
 
 void loop_feed_end(struct loop_place *place)
 {
-    if (place->entered && loop_place_is_live(place) && enter()) {
+    if (place->entered && loop_place_is_live(place) && sampler_enter()) {
         loop_place_end(place);
         feed_loops_end(place->entry);
-        leave();
+        sampler_leave();
     }
     place->entered = 0;
 }
 
 void loop_feed_follow(void)
 {
-    if (!enter())
+    if (!sampler_enter())
         return;
     sampler_follow_watch();
-    leave();
+    sampler_leave();
 }
 
 _Atomic uint32_t *loop_feed_pings(void)
 {
     _Atomic uint32_t *pings;
 
-    if (!enter())
+    if (!sampler_enter())
         return NULL;
     pings = &sampler.writer.header->control.pings;
-    leave();
+    sampler_leave();
     return pings;
 }
 
 void loop_feed_wake(struct feed_control *control)
 {
-    if (!atomic_exchange(&control->loops_rest, 0) || !enter())
+    if (!atomic_exchange(&control->loops_rest, 0) || !sampler_enter())
         return;
     atomic_store_explicit(&control->loops_woken_ns, (int64_t)clock_ns(CLOCK_MONOTONIC),
                           memory_order_release);
     sampler_ask_service();
-    leave();
+    sampler_leave();
 }
 
 /* The service may ask anew meanwhile: its word stays. Those that are noted are a fourth of all so far apart. */
@@ -103,21 +88,21 @@ static SIGNAL_SAFE void ask_for_next(struct feed_loop *entry, uint64_t mark)
 
 void loop_feed_note_begin(struct feed_loop *entry, uint64_t mark)
 {
-    if (!enter())
+    if (!sampler_enter())
         return;
     ask_for_next(entry, mark);
     atomic_store_explicit(&entry->noted_mark, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->noted_ns, (int64_t)clock_ns(CLOCK_MONOTONIC),
                           memory_order_release);
     atomic_store_explicit(&entry->noted_mark, mark + 1, memory_order_release);
-    leave();
+    sampler_leave();
 }
 
 void loop_feed_tell_end(struct feed_loop *entry)
 {
-    if (!enter())
+    if (!sampler_enter())
         return;
     atomic_store_explicit(&entry->ended_ns, (int64_t)clock_ns(CLOCK_MONOTONIC),
                           memory_order_relaxed);
-    leave();
+    sampler_leave();
 }

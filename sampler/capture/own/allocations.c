@@ -53,10 +53,10 @@ SIGNAL_SAFE uint64_t isoscope_memory_gone(const void *address)
 {
     uint64_t mark = 0;
 
-    atomic_fetch_add_explicit(&sampler.handlers, 1, memory_order_seq_cst);
-    if (own_sample_is_possible())
+    if (sampler_enter()) {
         mark = followed_end((uint64_t)address);
-    atomic_fetch_sub_explicit(&sampler.handlers, 1, memory_order_release);
+        sampler_leave();
+    }
     return mark;
 }
 
@@ -72,10 +72,8 @@ SIGNAL_SAFE void isoscope_memory_gone_between(const void *from, const void *to)
 
 SIGNAL_SAFE void isoscope_memory_kept(const void *address, uint64_t mark)
 {
-    if (!mark)
+    if (!mark || !sampler_enter())
         return;
-    atomic_fetch_add_explicit(&sampler.handlers, 1, memory_order_seq_cst);
-    if (own_sample_is_possible())
-        followed_again((uint64_t)address, mark);
-    atomic_fetch_sub_explicit(&sampler.handlers, 1, memory_order_release);
+    followed_again((uint64_t)address, mark);
+    sampler_leave();
 }

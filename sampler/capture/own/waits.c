@@ -43,13 +43,12 @@ static SIGNAL_SAFE void count_lock(uint64_t waited_ns)
 {
     struct feed_status *status;
 
-    atomic_fetch_add_explicit(&sampler.handlers, 1, memory_order_seq_cst);
-    if (own_sample_is_possible()) {
-        status = &sampler.writer.header->status;
-        feed_count(&status->lock_waits, 1);
-        feed_count(&status->lock_ns, waited_ns);
-    }
-    atomic_fetch_sub_explicit(&sampler.handlers, 1, memory_order_release);
+    if (!sampler_enter())
+        return;
+    status = &sampler.writer.header->status;
+    feed_count(&status->lock_waits, 1);
+    feed_count(&status->lock_ns, waited_ns);
+    sampler_leave();
 }
 
 static SIGNAL_SAFE __attribute__((noinline)) void sample_here(struct feed_wait_words *words,
