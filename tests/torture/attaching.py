@@ -88,7 +88,7 @@ class Subject:
 
 
 def attach(scheme: str, pid: int) -> subprocess.Popen:
-    words = [ISOSCOPE, "attach", "--via", scheme, *(["--eject"] if scheme == "inject" else []), str(pid)]
+    words = [ISOSCOPE, "attach", "--via", scheme, *(["--eject", "--alloc=4096", "--lock=10"] if scheme == "inject" else []), str(pid)]
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
