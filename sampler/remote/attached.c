@@ -169,11 +169,21 @@ static bool runs_interpreter(pid_t pid)
     return false;
 }
 
+static void *open_machine(struct attached *attached, struct refusal *why)
+{
+    const struct scheme_family family = { came, went, attached };
+
+    attached->scheme = &scheme_machine;
+    return scheme_machine.open(0, NULL, &family, why);
+}
+
 static void *open_any(struct attached *attached, struct refusal *why)
 {
     enum attached_via via = attached->options.via;
     void *session;
 
+    if (!attached->options.pid)
+        return open_machine(attached, why);
     if (attached->options.off_cpu) {
         if (!scheme_perf.may_off_cpu(attached->options.pid, why))
             return NULL;
@@ -347,7 +357,7 @@ bool attached_new(struct attached **out, const struct attached_options *options,
 {
     struct attached *attached;
 
-    if (!refusal_look(why, options->pid))
+    if (options->pid && !refusal_look(why, options->pid))
         return false;
     attached = calloc(1, sizeof(*attached));
     if (!attached)

@@ -24,7 +24,7 @@ struct scheme_cost;
 enum attached_via { ATTACHED_AUTO, ATTACHED_PERF, ATTACHED_SUSPEND, ATTACHED_INJECT };
 
 struct attached_options {
-    pid_t pid;
+    pid_t pid;               /* 0: every process of the machine, as it runs; by perf */
     enum attached_via via;   /* AUTO: perf, and where the kernel refuses that, suspend */
     bool interpreted;        /* AUTO: suspend for a known interpreter, whose functions are wanted */
     bool alone;              /* without the children that it makes */

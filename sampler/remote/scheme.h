@@ -16,8 +16,9 @@
 struct scheme_cost {
     uint64_t samples, whole, cut, lost;
     uint64_t stops, stopped_ns, stopped_most_ns; /* of threads; 0: nothing is stopped */
-    uint32_t stack_bytes; /* perf: that are copied with each sample, at most */
-    bool no_kernel;       /* perf: the kernel tells no samples of its own time */
+    uint32_t stack_bytes;    /* perf: that are copied with each sample, at most */
+    uint64_t kernel_threads; /* samples of them, which are of no process: of all processes only */
+    bool no_kernel;          /* perf: the kernel tells no samples of its own time */
 };
 
 enum { SCHEME_OVER = -1 };
@@ -49,6 +50,7 @@ struct scheme {
     void (*close)(void *session);
 };
 
-extern const struct scheme scheme_perf, scheme_suspend;
+/* machine: all processes. Its pid is 0, its target NULL: they come when they run. */
+extern const struct scheme scheme_perf, scheme_suspend, scheme_machine;
 
 #endif

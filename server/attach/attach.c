@@ -68,6 +68,9 @@ static void say_cost(struct attached *attached)
         log_line("  copies           %7" PRIu32
                  "  bytes of stack at most with each sample; %llu stacks were longer",
                  cost.stack_bytes, (unsigned long long)cost.cut);
+    if (cost.kernel_threads)
+        log_line("  kernel threads   %7llu  samples: they belong to no process, and are not shown",
+                 (unsigned long long)cost.kernel_threads);
 }
 
 /* What the sampler in a program cannot do there. */
@@ -190,6 +193,8 @@ static void say_attached(const struct attaching *attaching, pid_t pid, struct at
 
     if (refused[0])
         log_line("%s. Threads that run are stopped for a moment instead (--via suspend)", refused);
+    else if (!attaching->options->serve.quiet && !pid)
+        log_line("attached to all processes by %s", attached_word(attached));
     else if (!attaching->options->serve.quiet)
         log_line("attached to process %d by %s", (int)pid, attached_word(attached));
     attached_cost(attached, &cost);
@@ -205,6 +210,12 @@ static bool attach_all(struct attaching *attaching)
 {
     const struct feed_settings *settings = &attaching->options->serve.host.profile.settings;
 
+    if (attaching->options->all && geteuid() != 0) {
+        log_line(
+            "attach: --all reads the memory of everybody's processes: run it as root, or attach to "
+            "your own ones (--name '*')");
+        return false;
+    }
     if (attaching->options->via == ATTACHED_INJECT && paths_library(&attaching->library) < 0)
         return false;
     for (size_t i = 0; i < attaching->options->pid_count; i++) {
@@ -297,9 +308,12 @@ static int push(struct attaching *attaching)
     };
     int status;
 
-    read_name(options->pids[0], name, sizeof(name));
+    if (options->all)
+        snprintf(name, sizeof(name), "all processes");
+    else
+        read_name(options->pids[0], name, sizeof(name));
     status = push_start(&attaching->push, &plan);
-    if (options->pid_count == 1)
+    if (options->pid_count == 1 && !options->all)
         push_tell_pid(attaching->push, options->pids[0]);
     return status;
 }
@@ -358,6 +372,7 @@ static int open_host(struct attaching *attaching)
         return -ISOSCOPE_SYSTEM;
     }
     host.feed_path = run_dir_socket(attaching->dir);
+    host.outside = attaching->options->via != ATTACHED_INJECT;
     snprintf(attaching->tables, sizeof(attaching->tables), "%s" FEED_TABLES_SUFFIX, host.feed_path);
     return service_host_open(&attaching->host, &host);
 }

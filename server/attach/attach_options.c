@@ -16,6 +16,7 @@
 static const char usage[] =
     "Usage: isoscope attach [OPTIONS] PID...\n"
     "       isoscope attach [OPTIONS] --name PATTERN\n"
+    "       isoscope attach [OPTIONS] --all\n"
     "\n"
     "Samples programs that run already, and serves their profile over the Dart VM service "
     "protocol, "
@@ -47,6 +48,9 @@ static const struct option_row attach_rows[] = {
     { "name", .kind = OPTION_TAKEN, AT(name), .take = take_pattern, .group = "Programs",
       .value = "PATTERN",
       .help = "attach to every program of this name; * stands for any characters" },
+    { "all", .kind = OPTION_ON, AT(all),
+      .help =
+          "every process of the machine, as it runs, by perf; for root. 1,024 at a time at most" },
     { "no-children", .kind = OPTION_ON, AT(alone),
       .help = "not to the processes that they start from now on" },
     { "via", .kind = OPTION_CHOICE, AT(via), .words = vias,
@@ -155,6 +159,25 @@ static int needs_inject(const struct attach_options *options, char *error, size_
     return -ISOSCOPE_INVALID;
 }
 
+/* word: that stands where pids do; NULL: none. */
+static int take_all(struct attach_options *options, const char *word, char *error, size_t size)
+{
+    const char *other = word                               ? word
+                        : options->name                    ? "--name"
+                        : options->alone                   ? "--no-children"
+                        : options->off_cpu                 ? "--off-cpu"
+                        : options->via == ATTACHED_SUSPEND ? "--via suspend"
+                        : options->via == ATTACHED_INJECT  ? "--via inject"
+                                                           : NULL;
+
+    if (other) {
+        snprintf(error, size, "--all and '%s' exclude each other", other);
+        return -ISOSCOPE_INVALID;
+    }
+    options->pid_count = 1; /* its pid is 0 */
+    return 0;
+}
+
 int attach_options_parse(struct attach_options *out, int argc, char **argv, char *error,
                          size_t error_size)
 {
@@ -164,6 +187,11 @@ int attach_options_parse(struct attach_options *out, int argc, char **argv, char
     first = option_table_parse(&table, out, argc, argv, error, error_size);
     if (first < 0 || out->help)
         return first < 0 ? first : 0;
+    if (out->all) {
+        if (take_all(out, first < argc ? argv[first] : NULL, error, error_size) < 0)
+            return -ISOSCOPE_INVALID;
+        first = argc;
+    }
     if (out->name && first < argc) {
         snprintf(error, error_size, "--name and '%s' exclude each other", argv[first]);
         return -ISOSCOPE_INVALID;

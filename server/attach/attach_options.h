@@ -20,6 +20,7 @@ struct attach_options {
     struct serve_options serve;
     unsigned via;     /* enum attached_via */
     const char *name; /* pattern of programs' names; NULL: pids are given */
+    bool all;         /* every process; pids has one, 0 */
     bool alone;       /* without children */
     bool off_cpu;
     bool eject;

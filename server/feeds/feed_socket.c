@@ -238,7 +238,7 @@ int feed_socket_new(struct feed_socket **out, struct loop *loop,
     }
     int listener = make_listener(options->path);
     if (listener < 0 || acceptor_new(&feed->acceptor, loop, listener, &events, feed) < 0 ||
-        unsampled_new(&feed->unsampled, loop, &unsampled) < 0) {
+        (!options->outside && unsampled_new(&feed->unsampled, loop, &unsampled) < 0)) {
         acceptor_free(feed->acceptor);
         free(feed);
         return -ISOSCOPE_SYSTEM;

@@ -13,6 +13,8 @@
 #ifndef ISOSCOPE_FEED_SOCKET_H
 #define ISOSCOPE_FEED_SOCKET_H
 
+#include <stdbool.h>
+
 struct feed_greeting;
 struct feed_socket;
 struct loop;
@@ -23,6 +25,7 @@ struct feed_socket_options {
     struct profile *profile;
     struct service *service; /* hears of programs that are not sampled */
     const char *path;        /* of the socket, which is made here; NULL: another process has it */
+    bool outside; /* programs are sampled from outside: none is missed for want of the sampler */
 };
 
 int feed_socket_new(struct feed_socket **out, struct loop *loop,

@@ -175,6 +175,7 @@ static int open_feed(struct service_host *host,
         .profile = host->profile,
         .service = host->service,
         .path = service_host_options->feed_path,
+        .outside = service_host_options->outside,
     };
 
     return feed_socket_new(&host->feed, host->loop, &options);

@@ -211,6 +211,11 @@ def attached(pid, *options, **popen):
     return _listening(["attach", "--keep"], [*options, str(pid)], popen)
 
 
+def listening_to_all(*options, **popen):
+    """`isoscope attach --all`: every process of the machine."""
+    return _listening(["attach", "--keep", "--all"], [*options], popen)
+
+
 def record(file, command, *options, **popen) -> subprocess.CompletedProcess:
     words = [ISOSCOPE, "record", "-o", str(file), *options, "--", *command]
     return subprocess.run(words, **{"capture_output": True, "text": True, "timeout": 120, **popen})

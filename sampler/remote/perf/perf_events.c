@@ -10,7 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RING_PAGES_MAX = 1024, ROUND = 64, WAKE_PART = 4 };
+enum {
+    RING_PAGES_MAX = 1024,
+    MACHINE_RING_PAGES = 4096,
+    ROUND = 64,
+    WAKE_PART = 4,
+    EVERYBODY = -1
+};
 
 static void ask_switches(const struct perf_events *events, struct perf_event_attr *attr)
 {
@@ -34,6 +40,15 @@ static void ask_clock(const struct perf_events *events, struct perf_event_attr *
     attr->task = attr->comm = attr->comm_exec = attr->mmap = attr->mmap2 = 1;
 }
 
+/* Of a processor, whoever has it; but for when nobody does. */
+static void ask_machine(const struct perf_events *events, struct perf_event_attr *attr)
+{
+    ask_clock(events, attr);
+    attr->config = PERF_COUNT_SW_CPU_CLOCK;
+    attr->exclude_idle = 1;
+    attr->inherit = 0;
+}
+
 static void ask_wakeups(const struct perf_events *events, struct perf_event_attr *attr)
 {
     attr->type = PERF_TYPE_TRACEPOINT;
@@ -46,6 +61,7 @@ static struct perf_event_attr attributes(const struct perf_events *events)
 {
     static void (*const ask[])(const struct perf_events *, struct perf_event_attr *) = {
         [PERF_CLOCK] = ask_clock,
+        [PERF_MACHINE] = ask_machine,
         [PERF_SWITCHES] = ask_switches,
         [PERF_WAKEUPS] = ask_wakeups,
     };
@@ -131,7 +147,9 @@ static int join_ring(struct perf_events *events, int fd, uint32_t processor)
 
     if (events->ring_fds[processor] >= 0)
         return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, events->ring_fds[processor]) < 0 ? errno : 0;
-    problem = perf_ring_open(&events->rings[processor], fd, RING_PAGES_MAX);
+    problem =
+        perf_ring_open(&events->rings[processor], fd,
+                       events->wish.what == PERF_MACHINE ? MACHINE_RING_PAGES : RING_PAGES_MAX);
     if (!problem)
         events->ring_fds[processor] = fd;
     return problem;
@@ -158,6 +176,11 @@ int perf_events_add(struct perf_events *events, pid_t tid)
     for (uint32_t processor = 0; !problem && processor < events->processors; processor++)
         problem = add(events, tid, processor);
     return problem;
+}
+
+int perf_events_add_all(struct perf_events *events)
+{
+    return perf_events_add(events, EVERYBODY);
 }
 
 void perf_events_set_period(struct perf_events *events, uint64_t period)

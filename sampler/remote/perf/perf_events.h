@@ -21,7 +21,8 @@
 enum { PERF_STACK_FIRST = 8192, PERF_STACK_MOST = 57344 };
 
 enum perf_what {
-    PERF_CLOCK,    /* tells of threads, programs and mappings, too */
+    PERF_CLOCK,   /* tells of threads, programs and mappings, too */
+    PERF_MACHINE, /* the same of all that runs on a processor: perf_events_add_all */
     PERF_SWITCHES, /* a copy where a thread leaves its processor; and when it leaves and comes back */
     PERF_WAKEUPS, /* who wakes it; for root alone */
 };
@@ -48,6 +49,8 @@ int perf_events_open(struct perf_events *events, const struct perf_wish *wish);
 void perf_events_close(struct perf_events *events);
 /* A thread that inherits from none that is known. 0 or an errno; ESRCH: it has ended. */
 int perf_events_add(struct perf_events *events, pid_t tid);
+/* MACHINE: all processors; those that are switched off have none. */
+int perf_events_add_all(struct perf_events *events);
 /* SWITCHES: a copy each so many times. */
 void perf_events_set_period(struct perf_events *events, uint64_t period);
 

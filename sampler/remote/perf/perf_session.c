@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define COUNT_NS                                                                                   \
     INT64_C(                                                                                       \
@@ -26,6 +27,8 @@ enum {
     JUDGED_SAMPLES = 200, /* before the copy of the stack is made larger */
     CUT_PARTS = 100,      /* one of so many stacks may be cut */
     MEMBERS_MAX = 4096,
+    MACHINE_STACK_MOST = 32768, /* one program's deep stacks would cost all others */
+    MACHINE_MEMBERS_MAX = 1024, /* of all processes, those that have run, at a time */
 };
 
 struct member {
@@ -45,6 +48,9 @@ struct perf_session {
     struct scheme_family family;
     struct member *members; /* the first one is who was attached to */
     size_t member_count;
+    struct map64 places_of; /* pid -> place in members + 1; 0: it is none */
+    bool is_machine;        /* all processes: members are those that have run */
+    struct map64 born;      /* is_machine: pids that began since; 0: they have ended */
     bool enabled;
     struct scheme_cost cost;
     uint64_t judged, judged_cut; /* since the copy has this size */
@@ -76,22 +82,39 @@ struct lost_body {
 
 static struct member *find(struct perf_session *session, pid_t pid)
 {
-    for (size_t i = 0; i < session->member_count; i++)
-        if (session->members[i].pid == pid)
-            return &session->members[i];
-    return NULL;
+    uint32_t place = map64_find(&session->places_of, (uint64_t)pid);
+
+    return place ? &session->members[place - 1] : NULL;
+}
+
+static bool put_place(struct map64 *map, pid_t pid, uint32_t place)
+{
+    bool is_new;
+    uint32_t *value = map64_put(map, (uint64_t)pid, &is_new);
+
+    if (value)
+        *value = place;
+    return value != NULL;
+}
+
+static bool is_full(const struct perf_session *session)
+{
+    return session->member_count ==
+           (session->is_machine ? (size_t)MACHINE_MEMBERS_MAX : (size_t)MEMBERS_MAX);
 }
 
 static struct member *enter(struct perf_session *session, pid_t pid, struct target *target)
 {
     struct member *grown;
 
-    if (!target || session->member_count == MEMBERS_MAX)
+    if (!target || is_full(session))
         return NULL;
     grown = reallocarray(session->members, session->member_count + 1, sizeof(*grown));
     if (!grown)
         return NULL;
     session->members = grown;
+    if (!put_place(&session->places_of, pid, (uint32_t)session->member_count + 1))
+        return NULL;
     session->members[session->member_count] = (struct member){ pid, target };
     return &session->members[session->member_count++];
 }
@@ -99,8 +122,12 @@ static struct member *enter(struct perf_session *session, pid_t pid, struct targ
 static void leave(struct perf_session *session, struct member *member)
 {
     struct target *target = member->target;
+    uint32_t place = (uint32_t)(member - session->members) + 1;
 
+    put_place(&session->places_of, member->pid, 0);
     *member = session->members[--session->member_count];
+    if (place <= session->member_count)
+        put_place(&session->places_of, member->pid, place);
     session->family.went(session->family.context, target);
 }
 
@@ -146,7 +173,7 @@ static void add_thread(void *context, pid_t tid)
 static int open_events(struct perf_session *session, const struct target_wishes *wishes,
                        uint32_t stack_bytes)
 {
-    const struct perf_wish clock = { .what = PERF_CLOCK,
+    const struct perf_wish clock = { .what = session->is_machine ? PERF_MACHINE : PERF_CLOCK,
                                      .period_us = wishes->period_us,
                                      .stack_bytes = stack_bytes };
     int problem;
@@ -158,6 +185,8 @@ static int open_events(struct perf_session *session, const struct target_wishes 
     session->judged = session->judged_cut = 0;
     session->cost.stack_bytes = stack_bytes;
     problem = perf_events_open(&session->events, &clock);
+    if (session->is_machine)
+        return problem ? problem : perf_events_add_all(&session->events);
     if (!problem && wishes->off_cpu)
         problem = perf_off_cpu_new(&session->off_cpu, stack_bytes);
     for (size_t i = 0; !problem && i < 2 * session->member_count; i++)
@@ -210,6 +239,8 @@ static void perf_close(void *context)
 
     perf_events_close(&session->events);
     perf_off_cpu_free(session->off_cpu);
+    map64_free(&session->places_of);
+    map64_free(&session->born);
     free(session->members);
     free(session->places);
     free(session);
@@ -223,6 +254,8 @@ static void *perf_open(pid_t pid, struct target *target, const struct scheme_fam
     int problem;
 
     if (!session || !enter(session, pid, target)) {
+        if (session)
+            map64_free(&session->places_of);
         free(session);
         refusal_say(why, "there is no memory");
         return NULL;
@@ -234,6 +267,35 @@ static void *perf_open(pid_t pid, struct target *target, const struct scheme_fam
     if (!problem)
         return session;
     refuse(why, pid, problem);
+    perf_close(session);
+    return NULL;
+}
+
+static void *perf_open_machine(pid_t pid, struct target *target, const struct scheme_family *family,
+                               struct refusal *why)
+{
+    struct perf_session *session = calloc(1, sizeof(*session));
+    const struct target_wishes wishes = { .enabled = true, .period_us = FEED_PERIOD_DEFAULT_US };
+    int problem;
+
+    (void)pid;
+    (void)target;
+    if (!session) {
+        refusal_say(why, "there is no memory");
+        return NULL;
+    }
+    session->family = *family;
+    session->enabled = session->is_machine = true;
+    raise_descriptors();
+    problem = open_events(session, &wishes, PERF_STACK_FIRST);
+    if (!problem)
+        return session;
+    refusal_say(why,
+                problem == EACCES || problem == EPERM
+                    ? "the kernel refused to sample all processes: that asks for root, outside of "
+                      "containers"
+                    : "perf events of all processes: %s",
+                strerror(problem));
     perf_close(session);
     return NULL;
 }
@@ -329,10 +391,31 @@ static bool read_stack(const struct perf_event_header *record, struct target_sam
     return true;
 }
 
+/* Of all processes, those are met that run. What one has used that began since is all told. */
+static struct member *meet(struct perf_session *session, const struct sample_body *body)
+{
+    pid_t pid = (pid_t)body->pid;
+    struct member *member = find(session, pid);
+
+    if (member || !session->is_machine || !pid || pid == getpid())
+        return member;
+    if (!body->abi) {
+        session->cost.kernel_threads++;
+        return NULL;
+    }
+    if (!is_full(session))
+        member = enter(session, pid, session->family.came(session->family.context, pid, 0));
+    if (!member)
+        session->cost.lost++;
+    else if (map64_find(&session->born, (uint64_t)pid))
+        target_thread(member->target, (pid_t)body->tid);
+    return member;
+}
+
 static void take_sample(struct perf_session *session, const struct perf_event_header *record)
 {
     const struct sample_body *body = (const void *)(record + 1);
-    struct member *member = find(session, (pid_t)body->pid);
+    struct member *member = meet(session, body);
     ucontext_t registers;
     struct target_sample sample = { .tid = (pid_t)body->tid,
                                     .at_ns = (int64_t)body->at_ns,
@@ -358,7 +441,9 @@ static void take_fork(struct perf_session *session, const struct perf_event_head
     const struct task_body *body = (const void *)(record + 1);
     struct member *member = find(session, (pid_t)body->pid);
 
-    if (!member && body->pid != body->parent && find(session, (pid_t)body->parent))
+    if (session->is_machine && body->pid == body->tid)
+        put_place(&session->born, (pid_t)body->pid, 1);
+    else if (!member && body->pid != body->parent && find(session, (pid_t)body->parent))
         member = enter(
             session, (pid_t)body->pid,
             session->family.came(session->family.context, (pid_t)body->pid, (pid_t)body->parent));
@@ -371,6 +456,9 @@ static void take_exit(struct perf_session *session, const struct perf_event_head
     const struct task_body *body = (const void *)(record + 1);
     struct member *member = find(session, (pid_t)body->pid);
 
+    if (session->is_machine && body->pid == body->tid &&
+        map64_find(&session->born, (uint64_t)body->pid))
+        put_place(&session->born, (pid_t)body->pid, 0);
     if (!member)
         return;
     target_thread_end(member->target, (pid_t)body->tid);
@@ -520,8 +608,10 @@ static void follow_wishes(struct perf_session *session)
     wishes = target_wishes(session->members[0].target);
     session->enabled = wishes.enabled;
     if (session->judged >= JUDGED_SAMPLES) {
-        if (session->judged_cut * CUT_PARTS > session->judged && stack_bytes < PERF_STACK_MOST)
-            stack_bytes = 2 * stack_bytes < PERF_STACK_MOST ? 2 * stack_bytes : PERF_STACK_MOST;
+        uint32_t most = session->is_machine ? MACHINE_STACK_MOST : (uint32_t)PERF_STACK_MOST;
+
+        if (session->judged_cut * CUT_PARTS > session->judged && stack_bytes < most)
+            stack_bytes = 2 * stack_bytes < most ? 2 * stack_bytes : most;
         session->judged = session->judged_cut = 0;
     }
     if (stack_bytes != is->stack_bytes || wishes.period_us != is->period_us ||
@@ -548,7 +638,8 @@ static int64_t perf_work(void *context, int64_t now_ns)
 {
     struct perf_session *session = context;
 
-    if (!all_ready(session, now_ns)) {
+    /* Of all processes, some begin at any moment: nobody waits for one. */
+    if (!session->is_machine && !all_ready(session, now_ns)) {
         session->place_count = 0;
         follow(session, now_ns);
         return READY_US;
@@ -556,7 +647,7 @@ static int64_t perf_work(void *context, int64_t now_ns)
     drain(session, now_ns);
     count_members(session, now_ns);
     follow_wishes(session);
-    return session->member_count ? WORK_US : SCHEME_OVER;
+    return session->member_count || session->is_machine ? WORK_US : SCHEME_OVER;
 }
 
 static size_t perf_descriptors(const void *context, int *out, size_t room)
@@ -584,6 +675,16 @@ const struct scheme scheme_perf = {
     .timer = FEED_TIMER_PERF,
     .may_off_cpu = perf_off_cpu_may,
     .open = perf_open,
+    .work = perf_work,
+    .descriptors = perf_descriptors,
+    .cost = perf_cost,
+    .close = perf_close,
+};
+
+const struct scheme scheme_machine = {
+    .word = "perf",
+    .timer = FEED_TIMER_PERF,
+    .open = perf_open_machine,
     .work = perf_work,
     .descriptors = perf_descriptors,
     .cost = perf_cost,
