@@ -1,13 +1,16 @@
-"""What Python's frames cost beside plain sampling, and beside Python's other profilers.
+"""What the frames of interpreted programs cost beside plain sampling, and beside each language's own profilers.
 
-    runtimes.py [BUILD_FOLDER] [--python PYTHON] [--rounds N] [--rates 1000,5000]
+    runtimes.py [BUILD_FOLDER] [--python PYTHON] [--async-profiler LIB] [--rbspy PROGRAM] [--rounds N] [--rates 1000,5000] [LANGUAGE...]
 
 PYTHON: an interpreter beside which py-spy, austin, pyinstrument and scalene stand where they are installed (PyPI);
-/usr/bin/python3 unless told. In each round every way runs the same program once, one after the other. A figure is the
+/usr/bin/python3 unless told. LIB: libasyncProfiler.so (Maven: tools.profiler:async-profiler). rbspy is a crate. node has a
+profiler of its own. LANGUAGE: those alone (python, node, java, ruby, php, perl, lua).
+
+In each round every way runs the same program once, one after the other. A figure is the
 median over the rounds of that way's CPU time, the profiler's own processes included, by that round's plain run;
 `none again` is a second plain run: the noise. delivered: samples of those due for the plain run's CPU time, where the peer says
-how many it took (capture.py has isoscope's); us a sample: what one costs, all in all, by those taken or else those due. cProfile
-takes none: it counts calls.
+how many it took (isoscope's: of its statistics); us a sample: what one costs, all in all, by those taken or else those due.
+frames: what a sample of isoscope's costs more with them than without. cProfile takes no samples: it counts calls.
 """
 
 from __future__ import annotations
@@ -15,42 +18,16 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
-from typing import Callable, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 from peers import Place, Used, run, run_alone, shell
-
-PROGRAM = """
-import ast, json, sys
-def parses(text):
-    return sum(1 for _ in ast.walk(ast.parse(text)))
-class Table:
-    def __init__(self, rows):
-        self.rows = rows
-    def sums(self):
-        return {key: sum(row[key] for row in self.rows) for key in self.rows[0]}
-def recurses(n):
-    return n if n < 2 else recurses(n - 1) + recurses(n - 2)
-def main(rounds):
-    text = open(ast.__file__).read()[:20000]
-    table = Table([{"a": i, "b": i * 2, "c": -i} for i in range(300)])
-    for _ in range(rounds):
-        parses("x = 1\\n" + "y = [x + i for i in range(3) if i]\\n" * 60)
-        table.sums()
-        recurses(15)
-        json.loads(json.dumps(table.rows, indent=1))
-main(int(sys.argv[1]))
-"""
-
-
-class Way(NamedTuple):
-    name: str
-    command: Callable[[list[str], int], list[str]]
-    delivered: Optional[Callable[[Used], int]] = None
+from runtime_programs import Language, Paths, Way, languages
 
 
 class Cost(NamedTuple):
@@ -59,38 +36,19 @@ class Cost(NamedTuple):
     sample_us: float
 
 
-def folded(path: Path) -> int:
-    """Lines of a stack and its count."""
-    lines = path.read_text(errors="replace").splitlines()
-    return sum(int(line.rpartition(" ")[2]) for line in lines if line and line[0] != "#")
+def stored(used: Used) -> int:
+    """Of all processes, as `isoscope run --stats` says."""
+    return sum(int(count) for count in re.findall(r"^isoscope: +delivered +(\d+) ", used.output, re.MULTILINE))
 
 
-def ways(place: Place, python: str) -> list[Way]:
-    beside = Path(python).parent
+def ways(place: Place, language: Language, paths: Paths) -> list[Way]:
     isoscope = str(place.build / "bin" / "isoscope")
 
-    def sampled(*options: str) -> Callable[[list[str], int], list[str]]:
-        return lambda program, rate: [isoscope, "run", "--quiet", *options, "--period", str(1_000_000 // rate), "--",
-                                      *shell(program)]
+    def sampled(name: str, *options: str) -> Way:
+        return Way(name, lambda program, rate: [isoscope, "run", "--quiet", "--stats", *options, "--period", str(1_000_000 // rate),
+                                                "--", *shell(program)], stored)
 
-    found = [Way("isoscope", sampled()), Way("isoscope, no frames", sampled("--no-runtimes"))]
-    out = place.file("peer.out")
-    if (beside / "py-spy").exists():
-        found.append(Way("py-spy", lambda program, rate: [
-            *shell([str(beside / "py-spy"), "record", "-r", str(rate), "-f", "raw", "-o", str(out), "--", *program])],
-            lambda used: folded(out)))
-    if (beside / "austin").exists():
-        found.append(Way("austin", lambda program, rate: [
-            str(beside / "austin"), "-C", "-i", str(1_000_000 // rate), "-o", str(out), *shell(program)]))
-    if (beside / "pyinstrument").exists():
-        found.append(Way("pyinstrument", lambda program, rate: shell(
-            [python, "-m", "pyinstrument", "-i", str(1 / rate), "-r", "json", "-o", str(out), *program[1:]])))
-    if (beside / "scalene").exists():
-        found.append(Way("scalene, CPU", lambda program, rate: shell(
-            [python, "-m", "scalene", "run", "--cpu-only", "--cpu-sampling-rate", str(1 / rate), "-o", str(out),
-             *program[1:2], "---", *program[2:]])))
-    found.append(Way("cProfile", lambda program, rate: shell([python, "-m", "cProfile", "-o", str(out), *program[1:]])))
-    return found
+    return [sampled("isoscope"), sampled("isoscope, no frames", "--no-runtimes"), *language.peers(place, paths)]
 
 
 def attempt(place: Place, way: Way, program: list[str], rate: int) -> Optional[Used]:
@@ -119,25 +77,42 @@ def costs(place: Place, program: list[str], rate: int, rounds: int, every: list[
     return {name: Cost(*(median(column) for column in zip(*rows))) for name, rows in seen.items()}
 
 
+def shown(name: str, cost: Cost) -> str:
+    delivered = f"{cost.delivered:.1%}" if cost.delivered else ""
+    return f"    {name:<22} {cost.total:>7.3f}   {delivered:>9}   {f'{cost.sample_us:.1f}' if cost.sample_us else '':>11}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("build", nargs="?", default="build")
     parser.add_argument("--python", default="/usr/bin/python3")
+    parser.add_argument("--async-profiler", default="")
+    parser.add_argument("--rbspy", default="")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rates", default="1000,5000")
     parser.add_argument("--work", type=int, default=150)
-    options = parser.parse_args()
+    parser.add_argument("languages", nargs="*")
+    options = parser.parse_intermixed_args()
+    paths = Paths(options.python, options.async_profiler, options.rbspy)
+    there = languages(paths)
+    if unknown := set(options.languages) - {language.name for language in there}:
+        sys.exit(f"runtimes: {', '.join(sorted(unknown))}: not known, or not here; there are {' '.join(l.name for l in there)}")
     with tempfile.TemporaryDirectory() as folder:
         place = Place(Path(options.build).resolve(), Path(folder))
-        place.file("program.py").write_text(PROGRAM)
-        program = [options.python, str(place.file("program.py")), str(options.work)]
         print(f"{platform.machine()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.0f}; {options.python}; "
               f"{options.rounds} rounds", flush=True)
-        for rate in (int(word) for word in options.rates.split(",")):
-            print(f"\nat {rate} Hz{'':<18} total   delivered   us a sample", flush=True)
-            for name, cost in costs(place, program, rate, options.rounds, ways(place, options.python)).items():
-                print(f"    {name:<22} {cost.total:>7.3f}   {f'{cost.delivered:.1%}' if cost.delivered else '':>9}   "
-                      f"{f'{cost.sample_us:.1f}' if cost.sample_us else '':>11}", flush=True)
+        for language in there:
+            if options.languages and language.name not in options.languages:
+                continue
+            program = language.program(place, options.work)
+            for rate in (int(word) for word in options.rates.split(",")):
+                print(f"\n{language.name + f' at {rate} Hz':<26} total   delivered   us a sample", flush=True)
+                found = costs(place, program, rate, options.rounds, ways(place, language, paths))
+                for name, cost in found.items():
+                    print(shown(name, cost), flush=True)
+                if {"isoscope", "isoscope, no frames"} <= set(found):
+                    extra = found["isoscope"].sample_us - found["isoscope, no frames"].sample_us
+                    print(f"    frames: {extra:+.1f} us a sample", flush=True)
     return 0
 
 

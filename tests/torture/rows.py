@@ -231,9 +231,9 @@ LUAS = [
     Row("lua: coroutines, errors, collections, deep", lua_storms(0.6), 400, whole=0.98, callers=True),
     Row("lua: hooks", lua_storms(0.3, "hooks"), 200, whole=0.98, callers=True),
     Row("lua: 4 threads, a state each", lua_storms(0.8, "threads"), 400, whole=0.98, callers=True),
-    Row("lua: all, long", lua_storms(10, "coroutines", "errors", "collections", "deep", "hooks"), 2000, whole=0.98, wall=0.9,
+    Row("lua: all, long", lua_storms(4, "coroutines", "errors", "collections", "deep", "hooks"), 2000, whole=0.98, wall=0.9,
         callers=True, long=True),
-    Row("lua: 4 threads, long", lua_storms(10, "threads"), 2000, whole=0.98, wall=0.9, callers=True, long=True),
+    Row("lua: 4 threads, long", lua_storms(4, "threads"), 2000, whole=0.98, wall=0.9, callers=True, long=True),
 ]
 
 # The server, its load and the script that checks the answers: all of them are sampled.

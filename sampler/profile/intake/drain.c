@@ -210,7 +210,8 @@ static void take_sample(struct drain *drain, struct process *process, struct pro
     }
     take_stack(drain, process, record, &sample);
     sample.weight = part_ns;
-    if (sample.state != FEED_STATE_GIL_HELD) /* who ran that stack with the lock, has it all the while */
+    /* Who ran that stack with the interpreter's lock has it all the while. */
+    if (sample.state != FEED_STATE_GIL_HELD)
         sample.state = FEED_STATE_RUNNING;
     for (uint32_t i = 0; i < record->more_running; i++)
         take_back(drain, process, record, &sample, step_us);
