@@ -72,3 +72,32 @@ int gzip_pack(struct gzip *gzip, const void *bytes, size_t size, bool ends, cons
     *out_size = length;
     return 0;
 }
+
+static int unpack_all(z_stream *stream, gzip_take *take, void *context)
+{
+    uint8_t piece[GROWTH_BYTES];
+    int came = Z_OK;
+
+    while (came == Z_OK) {
+        stream->next_out = piece;
+        stream->avail_out = sizeof(piece);
+        came = inflate(stream, Z_NO_FLUSH);
+        if (came != Z_OK && came != Z_STREAM_END)
+            return came == Z_MEM_ERROR ? -ISOSCOPE_NO_MEMORY : -ISOSCOPE_INVALID;
+        if (!take(context, piece, sizeof(piece) - stream->avail_out, came == Z_STREAM_END))
+            return -ISOSCOPE_NO_MEMORY;
+    }
+    return 0;
+}
+
+int gzip_unpack(const void *packed, size_t size, gzip_take *take, void *context)
+{
+    z_stream stream = { .next_in = (Bytef *)(uintptr_t)packed, .avail_in = (uInt)size };
+    int status;
+
+    if (inflateInit2(&stream, GZIP_WINDOW_BITS) != Z_OK)
+        return -ISOSCOPE_NO_MEMORY;
+    status = unpack_all(&stream, take, context);
+    inflateEnd(&stream);
+    return status;
+}

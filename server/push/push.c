@@ -353,6 +353,7 @@ static int open_sender(struct push *push)
     const struct push_sender_plan plan = { .target = &options->target,
                                            .headers = options->headers,
                                            .folder = options->folder,
+                                           .zstd = options->zstd,
                                            .queue = push->queue,
                                            .left = sender_left,
                                            .context = push };

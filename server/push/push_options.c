@@ -33,6 +33,16 @@ static int take_headers(void *field, const char *path, char *error, size_t error
     return 0;
 }
 
+static int take_packing(void *field, const char *name, char *error, size_t error_size)
+{
+    if (strcmp(name, "zstd") != 0 && strcmp(name, "gzip") != 0) {
+        snprintf(error, error_size, "'%.40s' is neither gzip nor zstd", name);
+        return -ISOSCOPE_INVALID;
+    }
+    *(bool *)field = name[0] == 'z';
+    return 0;
+}
+
 /* Absolute: it is said to the user, who may be elsewhere by then. */
 static int take_folder(void *field, const char *path, char *error, size_t error_size)
 {
@@ -66,6 +76,11 @@ static const struct option_row rows[] = {
     { "push-window", .kind = OPTION_UINT32, AT(seconds), .least = 1, .most = 600,
       .initial = SECONDS_DEFAULT, .value = "S", .means = "a number of seconds",
       .help = "seconds in each profile, {range} (default: {default})" },
+    { "push-compression", .kind = OPTION_TAKEN, AT(zstd), .take = take_packing,
+      .value = "gzip|zstd",
+      .help =
+          "how what an OTLP receiver gets is packed (default: gzip). One that does not read zstd "
+          "gets gzip" },
     { "push-queue", .kind = OPTION_TAKEN, AT(folder), .take = take_folder, .value = "DIR",
       .help = "where profiles wait while the receiver is down, also for a later run (default: "
               "isoscope/push in $XDG_STATE_HOME or ~/.local/state)" },
@@ -101,12 +116,19 @@ int push_options_agree(struct push_options *options, char *error, size_t error_s
     size_t length;
 
     if (!options->wanted) {
-        if (!options->labels.count && !options->headers && !options->folder[0])
+        if (!options->labels.count && !options->headers && !options->folder[0] && !options->zstd)
             return 0;
         snprintf(error, error_size, "--push-%s is of --push URL",
                  options->labels.count ? "label"
                  : options->headers    ? "headers"
+                 : options->zstd       ? "compression"
                                        : "queue");
+        return -ISOSCOPE_INVALID;
+    }
+    if (options->target.form != PUSH_OTLP && options->zstd) {
+        snprintf(error, error_size,
+                 "--push-compression zstd is of an OTLP receiver: a Pyroscope gets "
+                 "profiles that have gzip in them");
         return -ISOSCOPE_INVALID;
     }
     if (options->target.form != PUSH_OTLP && push_dotted_label(&options->labels)) {

@@ -17,6 +17,7 @@ struct push_options {
     struct push_labels labels; /* the user's */
     const char *headers;       /* a file; NULL: none */
     char folder[PATH_MAX];     /* of the queue, absolute; "": the default */
+    bool zstd;                 /* packs what an OTLP receiver gets */
     size_t queue_bytes;
     uint32_t seconds; /* of a window */
 };

@@ -198,12 +198,14 @@ static void read_reply(struct push_post *post, CURLcode code, struct push_reply 
 void push_post_send(struct push_post *post, const char *url, const struct push_body *body,
                     struct push_reply *out)
 {
-    char packed[] = "Content-Encoding: gzip", line[128];
+    char packed[64], line[128];
     struct curl_slist encoding = { packed, post->headers };
-    struct curl_slist content = { line, body->gzip ? &encoding : post->headers };
+    struct curl_slist content = { line, body->encoding ? &encoding : post->headers };
 
     *out = (struct push_reply){ 0 };
     snprintf(line, sizeof(line), "Content-Type: %s", body->type);
+    if (body->encoding)
+        snprintf(packed, sizeof(packed), "Content-Encoding: %s", body->encoding);
     post->reply = out;
     post->answered = 0;
     post->calls.set(post->curl, CURLOPT_URL, url);

@@ -32,7 +32,7 @@ struct push_body {
     const char *type;
     const void *bytes;
     size_t length;
-    bool gzip; /* around what type says; else it is as type says, gzip or not */
+    const char *encoding; /* around what type says: "gzip"; NULL: none */
 };
 
 void push_post_send(struct push_post *post, const char *url, const struct push_body *body,

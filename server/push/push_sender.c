@@ -1,6 +1,7 @@
 #include "push_sender.h"
 
 #include "../console/log_line.h"
+#include "push_packing.h"
 #include "push_post.h"
 #include "push_verdict.h"
 
@@ -23,6 +24,8 @@ struct push_sender {
     unsigned failures; /* in a row; the thread's own, as are the next */
     uint32_t random;
     bool said_refused;
+    enum push_packing packing; /* of the next request */
+    bool packing_read;         /* the engine has taken one of that packing */
 };
 
 static int64_t now_ms(clockid_t clock)
@@ -62,40 +65,95 @@ static void say_down(const struct push_sender *sender, const struct push_reply *
                  sender->plan.folder);
 }
 
-static struct push_body body_of(const struct push_sender *sender, const struct push_entry *entry,
-                                const struct json_text *json)
+/* In content: what entry's bytes do not have yet. */
+static int make_body(const struct push_sender *sender, const struct push_entry *entry,
+                     struct json_text *content)
 {
-    switch (sender->plan.target->form) {
-    case PUSH_API:
-        return (struct push_body){ "application/json", json->data, json->length, false };
-    case PUSH_OTLP:
-        return (struct push_body){ "application/x-protobuf", entry->bytes, entry->length, true };
-    case PUSH_INGEST: /* a profile's own format has gzip around it */
-        break;
+    struct json_text json = { 0 };
+    int status = 0;
+
+    if (sender->plan.target->form == PUSH_API) {
+        status = push_request_json(&json, &entry->profile, entry->bytes, entry->length);
+        if (status == 0 && sender->packing == PUSH_GZIP)
+            status = push_pack_gzip(content, json.data, json.length);
+        else if (status == 0)
+            json_text_raw(content, json.data, json.length);
+        json_text_free(&json);
+    } else if (sender->packing == PUSH_ZSTD) {
+        status = push_pack_zstd(content, entry->bytes, entry->length);
+    } else { /* the queue has gzip around all */
+        json_text_raw(content, entry->bytes, entry->length);
     }
-    return (struct push_body){ "application/octet-stream", entry->bytes, entry->length, false };
+    return status == 0 && content->failed ? -ISOSCOPE_NO_MEMORY : status;
 }
 
+static const char *type_of(enum push_form form)
+{
+    switch (form) {
+    case PUSH_API:
+        return "application/json";
+    case PUSH_OTLP:
+        return "application/x-protobuf";
+    case PUSH_INGEST:
+        break;
+    }
+    return "application/octet-stream";
+}
+
+static void post_once(struct push_sender *sender, const char *url, const struct push_entry *entry,
+                      struct push_reply *reply)
+{
+    const enum push_form form = sender->plan.target->form;
+    struct json_text content = { 0 };
+    int status = make_body(sender, entry, &content);
+    const struct push_body body = { type_of(form), content.data, content.length,
+                                    push_packing_name(sender->packing) };
+
+    *reply = (struct push_reply){ .words = "out of memory" };
+    if (status == 0)
+        push_post_send(sender->post, url, &body, reply);
+    if (form == PUSH_OTLP && reply->status)
+        push_otlp_words(reply->answer, reply->answer_length, reply->status, reply->words,
+                        sizeof(reply->words));
+    json_text_free(&content);
+}
+
+/* True: the engine does not seem to read this packing, and there is a simpler one. One that it has
+ * taken once is not in question. */
+static bool falls_back(struct push_sender *sender, long status)
+{
+    const enum push_form form = sender->plan.target->form;
+    const enum push_packing before = sender->packing;
+
+    if (status >= 200 && status < 300)
+        sender->packing_read = true;
+    if (sender->packing_read || !push_packing_unread(status))
+        return false;
+    sender->packing = push_packing_simpler(form, before);
+    return sender->packing != before;
+}
+
+/* Where a simpler packing is refused for the same reason, the packing was not it: the next profile may
+ * have the better one again. */
 static void post(struct push_sender *sender, const struct push_entry *entry,
                  struct push_reply *reply)
 {
-    const struct push_target *target = sender->plan.target;
-    struct json_text url = { 0 }, json = { 0 };
-    int status = push_request_url(&url, target, &entry->profile);
+    const enum push_packing before = sender->packing;
+    struct json_text url = { 0 };
 
     *reply = (struct push_reply){ .words = "out of memory" };
-    if (status == 0 && target->form == PUSH_API)
-        status = push_request_json(&json, &entry->profile, entry->bytes, entry->length);
-    if (status == 0) {
-        const struct push_body body = body_of(sender, entry, &json);
-
-        push_post_send(sender->post, url.data, &body, reply);
-        if (target->form == PUSH_OTLP && reply->status)
-            push_otlp_words(reply->answer, reply->answer_length, reply->status, reply->words,
-                            sizeof(reply->words));
+    if (push_request_url(&url, sender->plan.target, &entry->profile) == 0) {
+        post_once(sender, url.data, entry, reply);
+        while (falls_back(sender, reply->status))
+            post_once(sender, url.data, entry, reply);
+        if (!sender->packing_read)
+            sender->packing = before;
+        else if (sender->packing != before)
+            log_line("--push: %s does not read %s: profiles go %s", sender->plan.target->url,
+                     push_packing_name(before),
+                     sender->packing == PUSH_GZIP ? "with gzip" : "unpacked");
     }
     json_text_free(&url);
-    json_text_free(&json);
 }
 
 /* An OTLP receiver may have taken the request, and not the profile in it. */
@@ -214,6 +272,7 @@ int push_sender_new(struct push_sender **out, const struct push_sender_plan *pla
         return -ISOSCOPE_NO_MEMORY;
     }
     sender->plan = *plan;
+    sender->packing = push_packing_first(plan->target->form, plan->zstd);
     sender->random = (uint32_t)now_ms(CLOCK_REALTIME);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);

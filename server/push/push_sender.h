@@ -20,6 +20,7 @@ struct push_sender_plan {
     const struct push_target *target;
     const char *headers; /* push_post.h */
     const char *folder;  /* of the queue, in words for the user */
+    bool zstd;           /* where the engine reads it (push_packing.h) */
     struct push_queue *queue;
     void (*left)(void *context); /* after push_sender_finish: it has nothing more to do */
     void *context;

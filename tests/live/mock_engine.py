@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import socket
 import threading
 import time
 import urllib.parse
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Optional
+from typing import Callable, Optional
+
+import zstandard
 
 
 @dataclass
@@ -19,6 +22,17 @@ class Request:
     body: bytes
     at: float  # time.monotonic
 
+    @property
+    def content(self) -> bytes:
+        """The body as it was before Content-Encoding; an error where it is not packed so."""
+        packing = self.headers.get("Content-Encoding")
+        if packing == "gzip":
+            return gzip.decompress(self.body)
+        if packing == "zstd":
+            return zstandard.ZstdDecompressor().decompressobj().decompress(self.body)
+        assert packing is None
+        return self.body
+
 
 @dataclass
 class Answer:
@@ -27,9 +41,11 @@ class Answer:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+    made: Callable[[], dict[str, str]] = dict  # further headers, as they are when it answers
     raw: Optional[bytes] = None
     seconds: float = 0
     endless: bool = False
+    unread: frozenset[str] = frozenset()  # what is packed so gets this answer, all else is taken
 
 
 class Engine:
@@ -74,6 +90,8 @@ class Engine:
         body = handler.rfile.read(int(handler.headers["Content-Length"]))
         path, _, query = handler.path.partition("?")
         answer = self.answer
+        if answer.unread and handler.headers["Content-Encoding"] not in answer.unread:
+            answer = Answer()
         self.requests.append(Request(path, dict(urllib.parse.parse_qsl(query)), dict(handler.headers), body,
                                      time.monotonic()))
         self.over.wait(answer.seconds)
@@ -82,7 +100,7 @@ class Engine:
             handler.wfile.write(answer.raw)
             return
         handler.send_response(answer.status)
-        for name, value in answer.headers.items():
+        for name, value in {**answer.headers, **answer.made()}.items():
             handler.send_header(name, value)
         if not answer.endless:
             handler.send_header("Content-Length", str(len(answer.body)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import email.utils
 import json
 import re
 import subprocess
@@ -90,7 +91,8 @@ def test_the_push_api_gets_json_and_the_users_headers(queue, tmp_path):
         (first, *_) = engine.requests
     assert (first.path, first.headers["Content-Type"]) == (API, "application/json")
     assert (first.headers["X-Scope-OrgID"], first.headers["Authorization"]) == ("team", "Basic dTpw")
-    (one,) = json.loads(first.body)["series"]
+    assert first.headers["Content-Encoding"] == "gzip"
+    (one,) = json.loads(first.content)["series"]
     labels = {label["name"]: label["value"] for label in one["labels"]}
     assert (labels["__name__"], labels["service_name"]) == ("process_cpu", "shop")
     (sample,) = one["samples"]
@@ -101,7 +103,7 @@ def test_each_kind_that_is_sampled_is_a_profile_of_its_own(queue):
     with Engine() as engine:
         pushed(engine.url + API, queue, "--alloc=4096", "--lock=10", command=[workload("allocates"), "leaks"])
         pushed(engine.url + API, queue, "--lock=10", command=[workload("waits_for_locks"), "kinds"])
-        names = {label["value"] for one in engine.requests for label in json.loads(one.body)["series"][0]["labels"]
+        names = {label["value"] for one in engine.requests for label in json.loads(one.content)["series"][0]["labels"]
                  if label["name"] == "__name__"}
     assert names >= {"process_cpu", "memory", "mutex"}
 
@@ -117,6 +119,17 @@ def test_a_program_that_runs_already_is_pushed_under_its_name(queue):
         assert pulled.sums("samples")[1]["main"] > 0
     finally:
         end(program)
+
+
+@pytest.mark.parametrize("status", [400, 415, 501])
+def test_a_push_api_that_does_not_read_gzip_gets_json_as_it_is(queue, status):
+    with Engine(Answer(status, unread=frozenset({"gzip"}))) as engine:
+        done = pushed(engine.url + API, queue)
+        packed, *plain = engine.requests
+    assert done.returncode == 0 and done.stderr.count("does not read gzip: profiles go unpacked") == 1
+    assert packed.headers["Content-Encoding"] == "gzip" and packed.content == plain[0].content
+    assert plain and all("Content-Encoding" not in one.headers for one in plain)
+    assert waiting(queue) == [] and "refused" not in done.stderr
 
 
 # Engines in trouble
@@ -148,13 +161,20 @@ def test_one_that_never_answers_holds_nothing_up(queue):
     assert waiting(queue) and re.search(r"[1-9] wait in", done.stderr)
 
 
-def test_a_busy_one_is_left_alone_for_as_long_as_it_asks(queue):
-    with Engine(Answer(429, {"Retry-After": "3"})) as engine, service_of([SPIN, "1000"], *words(engine.url, queue)):
+def in_seconds(seconds: int) -> str:
+    """The date has whole seconds: up to one of them is lost."""
+    return email.utils.formatdate(time.time() + seconds, usegmt=True)
+
+
+@pytest.mark.parametrize("told, least", [(lambda: "3", 3), (lambda: in_seconds(6), 3)], ids=["seconds", "date"])
+def test_a_busy_one_is_left_alone_for_as_long_as_it_asks(queue, told, least):
+    busy = Answer(429, made=lambda: {"Retry-After": told()})
+    with Engine(busy) as engine, service_of([SPIN, "1000"], *words(engine.url, queue)):
         until(lambda: engine.requests, "a profile")
         engine.answer = Answer()
         until(lambda: len(engine.requests) > 1, "another try")
         first, second = engine.requests[:2]
-        assert second.at - first.at >= 3
+        assert second.at - first.at >= least
         assert second.body == first.body
         until(lambda: not waiting(queue), "the rest")
 
@@ -190,19 +210,33 @@ def test_an_answer_without_end_is_broken_off_and_its_status_holds(queue):
     assert len(set(bodies)) == len(bodies)
 
 
-def test_a_redirect_is_not_followed_and_said(queue):
-    with Engine() as elsewhere, Engine(Answer(302, {"Location": f"{elsewhere.url}/ingest"})) as engine:
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_not_followed_said_once_and_each_profile_is_counted(queue, status):
+    with Engine() as elsewhere, Engine(Answer(status, {"Location": f"{elsewhere.url}/ingest"})) as engine:
         done = pushed(engine.url, queue)
         assert engine.requests and not elsewhere.requests
-    assert "answers with status 302: it is elsewhere; give that address" in done.stderr
-    assert waiting(queue) == [] and re.search(r"[1-9] refused", done.stderr)
+    assert done.stderr.count(f"answers with status {status}: it is elsewhere; give that address") == 1
+    assert waiting(queue) == []
+    assert re.search(rf"0 profiles sent; 0 wait in .*, {len(engine.requests)} refused", done.stderr)
 
 
-def test_what_is_refused_is_dropped_counted_and_said_once_with_the_reason(queue):
-    with Engine(Answer(422, body=b"too many samples\nmore")) as engine:
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
+def test_what_a_troubled_engine_did_not_take_waits_and_is_counted(queue, status):
+    with Engine(Answer(status)) as engine:
+        done = pushed(engine.url, queue)
+        assert engine.requests
+    waits = len(waiting(queue))
+    assert done.returncode == 0 and waits >= 2
+    assert re.search(rf"0 profiles sent; {waits} wait in ", done.stderr)
+    assert done.stderr.count(f"answers with status {status}; profiles wait in") == 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 413, 422])
+def test_what_is_refused_is_dropped_counted_and_said_once_with_the_reason(queue, status):
+    with Engine(Answer(status, body=b"too many samples\nmore")) as engine:
         done = pushed(engine.url, queue)
     assert done.returncode == 0
-    assert done.stderr.count("answers with status 422: too many samples. Such profiles are dropped") == 1
+    assert done.stderr.count(f"answers with status {status}: too many samples. Such profiles are dropped") == 1
     assert re.search(rf"0 profiles sent; 0 wait in .*, {len(engine.requests)} refused", done.stderr)
 
 
@@ -220,6 +254,9 @@ def test_a_queue_that_cannot_be_written_is_said_before_the_program_runs(tmp_path
     (["--push", "http://h/x"], "/push.v1.PusherService/Push"),
     (["--push", "http://h", "--push-label", "service.version=1"], "only an OTLP receiver takes a name with '.'"),
     (["--push-label", "a=b"], "--push-label is of --push URL"),
+    (["--push-compression", "zstd"], "--push-compression is of --push URL"),
+    (["--push", "http://h", "--push-compression", "zstd"], "--push-compression zstd is of an OTLP receiver"),
+    (["--push", "otlp+http://h", "--push-compression", "xz"], "'xz' is neither gzip nor zstd"),
     (["--push", "http://h", "--push-label", "a"], "'a' is not NAME=VALUE"),
     (["--push", "http://h", "--push-headers", "/no/such"], "--push-headers: '/no/such': No such file"),
     (["--push", "http://h", "--push-window", "0"], "--push-window"),

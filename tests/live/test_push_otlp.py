@@ -34,7 +34,7 @@ def engine():
 
 
 def otlp(request: Request) -> Otlp:
-    return Otlp(gzip.decompress(request.body))
+    return Otlp(request.content)
 
 
 def url(engine: Engine) -> str:
@@ -93,6 +93,35 @@ def test_a_request_is_as_the_protocol_wants_it_and_its_resource_is_named(queue, 
     assert cpu.attributes["pprof.profile.comment"][0].startswith("isoscope ")
     assert {key for _, attributes, _ in cpu.samples for key in attributes} == {"process.executable.name"}
     assert request.mappings()[SPIN] == {"process.executable.build_id.gnu": build_of(SPIN)}
+
+
+def test_zstd_has_the_same_profile_in_it(queue, engine):
+    with service_of([SPIN, "1.5"], *words(url(engine), queue, "--push-compression", "zstd")) as service:
+        service.wait_for_end()
+        with Client(service.uri) as client:
+            counts = sums_of(client.profile(), lambda _: 1)
+        until(lambda: sum(sums(engine.requests, "samples")[0].values()) >= sum(counts[0].values()), "the last window")
+    assert {one.headers["Content-Encoding"] for one in engine.requests} == {"zstd"}
+    assert sums(engine.requests, "samples") == counts
+
+
+@pytest.mark.parametrize("status", [400, 415])
+def test_a_receiver_that_does_not_read_zstd_gets_gzip_at_once_and_nothing_is_lost(queue, status):
+    with Engine(Answer(status, unread=frozenset({"zstd"}))) as engine:
+        done = pushed(url(engine), queue, "--push-compression", "zstd")
+    packed, *others = engine.requests
+    assert done.returncode == 0 and done.stderr.count("does not read zstd: profiles go with gzip") == 1
+    assert packed.headers["Content-Encoding"] == "zstd" and packed.content == others[0].content
+    assert {one.headers["Content-Encoding"] for one in others} == {"gzip"}
+    assert waiting(queue) == [] and "refused" not in done.stderr
+
+
+def test_what_no_packing_makes_good_is_refused_and_counted_once(queue):
+    with Engine(Answer(400)) as engine:
+        done = pushed(url(engine), queue, "--push-compression", "zstd")
+    packings = [one.headers["Content-Encoding"] for one in engine.requests]
+    assert packings == ["zstd", "gzip"] * (len(packings) // 2)
+    assert re.search(rf"0 profiles sent; 0 wait in .*, {len(packings) // 2} refused", done.stderr)
 
 
 def test_each_kind_that_is_sampled_is_a_request_of_its_own(queue, engine):
