@@ -43,7 +43,7 @@ def seen(client, pid: int):
     """What is known of that process's samples; None: it has none."""
     for process in client.processes():
         isolate = client.call("getIsolate", isolateId=process.id)
-        if isolate["_process"]["pid"] == pid:
+        if isolate.get("_process", {}).get("pid") == pid:  # one that has gone meanwhile is a Sentinel
             return samples_of(client.call("_getCpuSamples", isolateId=process.id, timestamp=0))
     return None
 
