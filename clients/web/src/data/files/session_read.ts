@@ -87,7 +87,7 @@ export function readSession(file: Uint8Array): Session {
     else inBlock(block, () => told.add(piece, new Unpacker().read(block)));
   }
   told.events.timeline.settle();
-  session.missed_ns = missedBy(tables, profile);
+  session.missed_ns = missedBy(tables, [...readers.values()]);
   readers.delete("time");
   const kinds = new Map([...readers].map(([kind, reader]) => [kind, reader.profile]));
   const stalls = late.with(loops.stats(told.events.timeline));
@@ -172,9 +172,9 @@ function factsOf({ head, settings, state, end, processes }: Tables): SessionFact
   return { file, processes: saved, lost, counted, missed_ns: 0, cpuTime, unsampled };
 }
 
-/** Of the processes that the service lists: those with samples, and the program that was started. */
-function missedBy({ processes }: Tables, { threads }: Profile): number {
-  const sampled = new Set(threads.map(({ pid }) => pid));
+/** Of the processes that the service knows: those with samples of any kind, and the program that was started. */
+function missedBy({ processes }: Tables, readers: SampleReader[]): number {
+  const sampled = new Set(readers.flatMap(({ profile }) => profile.threads.map(({ pid }) => pid)));
   const all = [...processes].map(([id, { started, status }]) => ({ isIn: sampled.has(id), started, ...record("status", status ?? {}) }));
   const own = all.filter(({ started }) => started);
   if (own.length && !own.some(({ isIn }) => isIn)) own[0].isIn = true;
