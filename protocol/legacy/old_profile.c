@@ -49,7 +49,7 @@ static void put_function(struct json_text *text, const struct paths *paths, uint
     const struct snapshot_function *function = &paths->functions[index];
 
     json_text_literal(text, "{\"kind\":");
-    json_text_string(text, code_kind(function));
+    json_text_string(text, function_kind(function));
     code_ticks_json(text, function->inclusive, function->exclusive);
     json_text_literal(text, ",\"codes\":[");
     json_text_uint(text, index);

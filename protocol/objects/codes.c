@@ -4,9 +4,13 @@
 
 const char *code_kind(const struct snapshot_function *function)
 {
-    if (function->kind == SNAPSHOT_INTERPRETED)
-        return "Dart"; /* as the VM says of what is written in the language that it runs */
     return function->kind == SNAPSHOT_STUB ? "Stub" : "Native";
+}
+
+/* As the VM says of what is written in the language that it runs. */
+const char *function_kind(const struct snapshot_function *function)
+{
+    return function->kind == SNAPSHOT_INTERPRETED ? "Dart" : code_kind(function);
 }
 
 void code_ticks_json(struct json_text *text, uint64_t inclusive, uint64_t exclusive)

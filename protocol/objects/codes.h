@@ -9,8 +9,10 @@
 #include "../text/json_writer.h"
 #include "../../sampler/profile/snapshot.h"
 
-/* "Native", or "Stub": what a function and its code are called. */
+/* "Native" or "Stub". Never "Dart": of such code Observatory wants what only a compiler's has. */
 const char *code_kind(const struct snapshot_function *function);
+/* The same, or "Dart" of one that an interpreter runs. */
+const char *function_kind(const struct snapshot_function *function);
 /* ,"inclusiveTicks":...,"exclusiveTicks":... */
 void code_ticks_json(struct json_text *text, uint64_t inclusive, uint64_t exclusive);
 

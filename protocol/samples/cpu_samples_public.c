@@ -58,7 +58,7 @@ static void put_function(struct json_text *text, const struct cpu_samples_view *
     const struct snapshot_library *library = &view->libraries[function->library];
 
     json_text_literal(text, "{\"type\":\"ProfileFunction\",\"kind\":");
-    json_text_string(text, code_kind(function));
+    json_text_string(text, function_kind(function));
     code_ticks_json(text, function->inclusive, function->exclusive);
     put_codes(text, view, index);
     json_text_literal(text, ",\"resolvedUrl\":\"");

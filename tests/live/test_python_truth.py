@@ -49,6 +49,8 @@ while time.process_time() < end:
 """
 
 
+ENOUGH = 100  # samples in which a task runs, too
+
 # 3.9 and 3.10 have no full names in their code; `./dev bench python_truth --python` compares them.
 @pytest.fixture(scope="module", params=VERSIONS[2:])
 def seen(request, tmp_path_factory):
@@ -60,16 +62,17 @@ def seen(request, tmp_path_factory):
     program.write_text(PROGRAM)
     subprocess.run([python, str(TRUTH / "run_under.py"), str(ORACLE), str(out), "2000", str(program)],
                    check=True, timeout=100)
+    result = compared(out)
+    if result.faults and result.samples < ENOUGH:
+        pytest.skip(f"the interpreter's own dump faulted after {result.samples} samples, and gives none from then on")
     return out
 
 
 def test_names_and_lines_are_those_that_the_interpreter_dumps(seen):
     result = compared(seen)
-    if result.faults and result.samples < 30:
-        pytest.skip(f"the interpreter's own dump faulted after {result.samples} samples, and gives none from then on")
-    assert result.samples >= 30, result
-    # One frame of thousands may be in the middle of a change.
-    assert result.names >= result.frames * 0.999 - 1, "\n".join([str(result), *result.differences])
+    assert result.samples >= 50, result
+    # One sample of hundreds may be in the middle of a change, where the interpreter's dump ends at its first frame.
+    assert result.names >= result.frames * 0.999 - result.frames / result.samples, "\n".join([str(result), *result.differences])
     assert result.lines >= result.names * 0.995 - 1, "\n".join([str(result), *result.differences])
 
 
