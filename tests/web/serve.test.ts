@@ -206,14 +206,33 @@ scene("another kind is asked for while it is shown, each second, and is told whe
   assert.equal(told().at(-1), "time");
 });
 
-/** The page's second file has what they are read with, and is loaded for real. */
-async function stallsAreAsked(one: Scene): Promise<void> {
-  for (let turns = 0; !one.socket.asks("_getStalls"); turns++) {
-    assert.ok(turns < 10_000, "nobody asks for stalls");
+/** By what is in the page's second file, which is loaded for real. */
+async function comes(one: Scene, isThere: () => unknown, what: string): Promise<void> {
+  for (let turns = 0; !isThere(); turns++) {
+    assert.ok(turns < 10_000, what);
     await one.until(one.now);
     await new Promise(setImmediate);
   }
 }
+
+scene("a file that is closed leaves samples of the kind that it was shown by, and none of another one before them", async (one) => {
+  await one.open();
+  one.say({ say: "show", kind: "live", held: false });
+  await one.until(one.now);
+  one.socket.answer("_getCpuSamples", NO_SAMPLES);
+  await one.until(one.now);
+  one.say({ say: "show", kind: "time", held: false });
+  const content = new TextEncoder().encode("main;work 3\n").buffer;
+  one.say({ say: "open", as: "shown", name: "a.folded", content });
+  await comes(one, () => one.said.some(({ say }) => say === "files"), "the file is not opened");
+  one.say({ say: "show", kind: "live", held: false });
+  const before = one.said.length;
+  one.say({ say: "close", as: "shown" });
+  const told = one.said.slice(before).map((message) => (message.say === "data" ? message.data.kind : message.say));
+  assert.deepEqual(told, ["files", "live"]);
+});
+
+const stallsAreAsked = (one: Scene) => comes(one, () => one.socket.asks("_getStalls"), "nobody asks for stalls");
 
 const listOf = (next: string, count: number) => ({
   ...{ type: "_StallList", next },

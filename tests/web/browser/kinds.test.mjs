@@ -25,8 +25,8 @@ const total = (visit, name) =>
 
 async function show(visit, name, words) {
   await kind(visit, name).click();
+  await visit.showsKind(name);
   await visit.when((wanted) => document.querySelector(".told, .moment")?.textContent.includes(wanted), words);
-  await visit.settled();
 }
 
 const bytesIn = (text) => {

@@ -42,9 +42,8 @@ const kind = (visit, name) => visit.page.locator(".kind").getByRole("button", { 
 
 async function shown(visit, name) {
   await kind(visit, name).click();
-  await visit.when((wanted) => document.querySelector(".kind [aria-pressed=true]")?.textContent === wanted, name);
+  await visit.showsKind(name);
   await visit.page.getByRole("grid").getByRole("row").nth(1).waitFor();
-  await visit.settled();
 }
 
 /** In the page: what is said above the views, and the table of functions. */
@@ -52,6 +51,13 @@ const seen = () => [
   document.querySelector(".told, .moment").innerText,
   ...Array.from(document.querySelectorAll('[role="grid"] [role="row"]'), (row) => row.innerText).slice(0, 15),
 ];
+
+/** In the page, from now on: was it ever of time? A moment has no overview. */
+function watchForTime() {
+  window.wasOfTime = false;
+  const look = () => void (window.wasOfTime ||= document.getElementById("overview") !== null);
+  new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+}
 
 /** Of every kind, as that page shows it. */
 async function allOf(visit) {
@@ -116,11 +122,15 @@ test("a program's kinds are shown again when a file that was opened is closed", 
   visited(service.uri, async (visit) => {
     await visit.moreThan(0);
     await visit.tab("Table").click();
+    await shown(visit, "Live"); // the program's have come
     await visit.drop({ name: "all.isoscope", content: readFileSync(file) }, "shown");
     await visit.button("Back to the program").waitFor();
     await shown(visit, "Live");
+    await visit.page.evaluate(watchForTime);
     await visit.button("Back to the program").click();
-    await visit.when(() => document.querySelector(".moment"));
+    await visit.button("Back to the program").waitFor({ state: "detached" });
+    await visit.showsKind("Live");
     await visit.page.getByRole("grid").getByRole("row").nth(1).waitFor();
     assert.deepEqual(await visit.page.evaluate(seen), served.Live);
+    assert.equal(await visit.page.evaluate(() => window.wasOfTime), false, "another kind was seen for a moment");
   }));

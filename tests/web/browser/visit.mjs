@@ -149,6 +149,15 @@ export class Visit {
     await this.when(() => window.isSettled());
   }
 
+  /** Until samples of the kind are shown that the switch has by this name: until they have come, those before are. */
+  async showsKind(name) {
+    await this.when((wanted) => {
+      const [pressed] = document.querySelectorAll(".kind[aria-busy=false] [aria-pressed=true]");
+      return pressed?.textContent === wanted;
+    }, name);
+    await this.settled();
+  }
+
   /** Until the selection has more than so many samples. */
   async moreThan(count) {
     await this.when((least) => window.shownSamples() > least, count);

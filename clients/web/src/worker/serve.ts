@@ -81,14 +81,28 @@ class Server {
     this.#sources.kind = kind;
     // What a file has is no matter of the service: it is told when the file is closed.
     if (!this.#sources.isLive) return isOther ? this.#tellData() : undefined;
+    const isNew = this.#changeTo(kind);
+    this.#shown.hold(held);
+    if (isNew) this.#liveChanged(false);
+  }
+
+  /** Of the service. True: another kind is shown than before, and it has come. */
+  #changeTo(kind: SamplesKind): boolean {
     const before = this.#shown;
     if (!this.#stores.has(kind)) this.#stores.set(kind, this.#newStore(kind));
     this.#shown = this.#stores.get(kind)!;
-    this.#shown.hold(held);
-    if (this.#shown === before) return;
+    if (this.#shown === before) return false;
     if (before !== this.#time) before.follower.stop();
     this.#followShown();
-    if (this.#shown.hasCome) this.#liveChanged(false);
+    return this.#shown.hasCome;
+  }
+
+  #close(as: FileUse): void {
+    this.#sources.close(as);
+    // Of the kind that the file was shown by: the page asks for it behind this, and would see another one till then.
+    const { isLive, kind } = this.#sources;
+    if (isLive && this.#stores.get(kind)?.hasCome && this.#changeTo(kind)) this.#liveChanged(true);
+    this.#tellFiles(as);
   }
 
   #followShown(): void {
@@ -162,8 +176,7 @@ class Server {
       case "keep":
         return this.#keep(message.name);
       case "close":
-        this.#sources.close(message.as);
-        return this.#tellFiles(message.as);
+        return this.#close(message.as);
     }
   }
 

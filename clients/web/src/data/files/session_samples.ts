@@ -14,6 +14,8 @@ import type { Places } from "./session_places";
 const STATES = ["Running", "Runnable", "Lock", "IO", "Sleep", "GilHeld", "GilWait"];
 const COLUMNS = 13;
 const OBJECT_PARTS = 256;
+/** Hundredths: a service of the file tells no more, and a page of that has the same sums. */
+const asTold = (objects: number) => Math.round(100 * objects) / 100;
 /** What is told of a sample besides: how many columns. */
 const MORE: Record<SamplesKind, number> = { time: 0, alloc: 1, live: 1, lock: 3, wait: 3, fault: 1 };
 /** Of a kind's weights, in what the profile has: nanoseconds, bytes, faults. */
@@ -180,7 +182,7 @@ function moreOf(samples: Samples, kind: SamplesKind, columns: Uint8Array[]) {
   const [objects, holders, whats] = numbers;
   const next = () => {
     // A sample of page faults is one, as the service tells it.
-    if (objects) samples.objects.push(kind === "fault" ? (objects.next(), 1) : objects.next() / OBJECT_PARTS);
+    if (objects) samples.objects.push(kind === "fault" ? (objects.next(), 1) : asTold(objects.next() / OBJECT_PARTS));
     if (!holders) return;
     samples.holder.push(holders.next());
     samples.what.push(whats.next()); // below 128: one byte

@@ -1,7 +1,7 @@
 // What samples the page shows: time, or what else the service has. With time alone there is nothing to switch.
 import { KINDS } from "../../data/kinds";
 import { kinds, showKind, wantedKind } from "../../state/kind";
-import { files, info } from "../../state/live";
+import { data, files, info } from "../../state/live";
 import { selection } from "../../state/selection";
 import { useRoving } from "../parts/roving";
 
@@ -11,7 +11,7 @@ export function KindSwitch() {
   const { kind } = selection.value;
   if (kinds.value.length > 1)
     return (
-      <div class="controls kind" role="toolbar" aria-label="Kind of samples" {...roving}>
+      <div class="controls kind" role="toolbar" aria-label="Kind of samples" aria-busy={data.value?.kind !== wanted} {...roving}>
         {kinds.value.map((one) => (
           <button aria-pressed={one === wanted} title={`${KINDS[one].about} (k)`} onClick={() => showKind(one)}>
             {KINDS[one].word}
