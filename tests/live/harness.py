@@ -252,6 +252,15 @@ def no_new_privs() -> bool:
     return "NoNewPrivs:\t1" in Path("/proc/self/status").read_text()
 
 
+def no_injection() -> str:
+    """Why nothing can be loaded into a program that is started here; "": it can."""
+    if os.uname().machine != "x86_64":
+        return "nothing is loaded into running programs on this processor"
+    if "\nSeccomp:\t0\n" not in Path("/proc/self/status").read_text():
+        return "a seccomp filter holds for all that is started here, and nothing is loaded behind one"
+    return ""
+
+
 def handles_below(pid: int) -> list[int]:
     """Of all that it has started and they have: what a shell leaves behind is nobody's child."""
     handles = []

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness import Client, attached, until, workload
+from harness import Client, attached, no_injection, until, workload
 from test_attach import attach, is_left_alone, perf_is_refused, running, sampled, seen_by, spinning, state_of, threads_of
 
 VIAS = ("perf", "suspend", "inject")
@@ -20,8 +20,8 @@ VIAS = ("perf", "suspend", "inject")
 def via(request):
     if request.param == "perf" and perf_is_refused():
         pytest.skip(perf_is_refused().strip())
-    if request.param == "inject" and os.uname().machine != "x86_64":
-        pytest.skip("nothing is loaded into running programs on this processor")
+    if request.param == "inject" and no_injection():
+        pytest.skip(no_injection())
     return request.param
 
 
@@ -137,8 +137,8 @@ def test_a_process_that_becomes_another_program(scheme):
 
 
 def test_a_process_that_becomes_another_program_leaves_an_injected_sampler_behind():
-    if os.uname().machine != "x86_64":
-        pytest.skip("nothing is loaded into running programs on this processor")
+    if no_injection():
+        pytest.skip(no_injection())
     script = EXECS.replace("sys.stdin.readline()", "import select\nwhile not select.select([sys.stdin], [], [], 0.01)[0]: pass")
     with running("/usr/bin/python3", "-c", script, workload("spin_two_to_one"), stdin=subprocess.PIPE) as process:
         with attached(process.pid, "--via", "inject", "--eject") as service:
@@ -168,7 +168,7 @@ def test_a_program_in_another_root_mount_and_network_namespace_keeps_its_names(s
     with running("unshare", "--mount", "--net", "chroot", str(tmp_path), "/hidden") as process:
         with attached(process.pid, "--via", scheme) as service:
             until(lambda: any("spin" in sample.stack for sample in seen_by(service)), "a name")
-        if os.uname().machine == "x86_64":
+        if not no_injection():
             assert f"process {process.pid} does not see" in refused("inject", process.pid)
         assert process.poll() is None and is_left_alone(process.pid)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from accuracy import band, samples_of
-from harness import BUILD, ISOSCOPE, Client, attached, end, until, workload
+from harness import BUILD, ISOSCOPE, Client, attached, end, no_injection, until, workload
 
-if os.uname().machine != "x86_64":
-    pytest.skip("nothing is loaded into running programs on this processor", allow_module_level=True)
+if no_injection():
+    pytest.skip(no_injection(), allow_module_level=True)
 
 SUBJECT = str(BUILD / "tests" / "torture" / "attached")
 REFUSE = str(BUILD / "tests" / "torture" / "refuse")

@@ -9,12 +9,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from harness import BUILD, ISOSCOPE, Client, attached, until
+from harness import BUILD, ISOSCOPE, Client, attached, no_injection, until
 from isoscope.locks import locks_of
 from test_inject import GIVEN_UP, Subject, ending, is_as_before
 
-if os.uname().machine != "x86_64":
-    pytest.skip("nothing is loaded into running programs on this processor", allow_module_level=True)
+if no_injection():
+    pytest.skip(no_injection(), allow_module_level=True)
 
 PLUGIN = r"""
 #include <stdlib.h>
