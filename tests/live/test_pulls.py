@@ -201,11 +201,10 @@ def test_several_pull_at_once_and_wait_no_longer_for_it(spinning):
     pulls: list[Pulled] = []
     threads = [threading.Thread(
         target=lambda: pulls.append(Pulled.of(spinning, "debug/pprof/profile?seconds=2"))) for _ in range(8)]
-    begun = time.monotonic()
     for thread in threads:
         thread.start()
-    assert ask(spinning, "getVersion")[0].status == 200  # the service is not held up
-    assert time.monotonic() - begun < 2
+    assert ask(spinning, "getVersion")[0].status == 200
+    assert not pulls  # the service is not held up until they have their answers
     for thread in threads:
         thread.join()
     assert len(pulls) == 8 and all(one.samples for one in pulls)
