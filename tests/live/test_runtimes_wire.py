@@ -111,7 +111,7 @@ def test_clients_of_dart_see_them_as_their_own(service, app):
     uris = client.call("lookupPackageUris", isolateId=isolate, uris=[leaf["resolvedUrl"]])["uris"]
     assert uris == [leaf["resolvedUrl"]]
     shown = client.call("getObject", isolateId=isolate, objectId=leaf["function"]["id"])
-    assert (shown["_runtime"], shown["code"]["kind"]) == ("python", "Dart")
+    assert (shown["_runtime"], shown["code"]["kind"]) == ("python", "Native")
 
 
 def test_their_source_is_shown(service, app):
