@@ -145,6 +145,8 @@ static int open_rooms(struct host *host, char *const *words)
 {
     const struct rooms_options options = { .loop = host->loop,
                                            .socket = host->options->serve.host.socket,
+                                           .state = host->options->state[0] ? host->options->state
+                                                                            : NULL,
                                            .port = host->port,
                                            .words = words,
                                            .keeps_tables = supervised_keeps(host->supervised),

@@ -3,13 +3,16 @@
 #include "../console/option_table.h"
 #include "../service/serve_words.h"
 #include "admins.h"
+#include "user_folder.h"
 
 #include "../../sampler/feed/layout.h"
 #include "../../sampler/include/isoscope/isoscope.h"
 #include "../../sampler/profile/saved.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { HOST_PERIOD_US = 10000 };
 
@@ -42,6 +45,23 @@ static int take_group(void *field, const char *name, char *error, size_t error_s
     return 0;
 }
 
+/* Absolute: rooms of users get it. */
+static int take_state(void *field, const char *path, char *error, size_t error_size)
+{
+    char folder[PATH_MAX] = "";
+    int length;
+
+    if (!path[0] || (path[0] != '/' && !getcwd(folder, sizeof(folder)))) {
+        snprintf(error, error_size, "'%s' is no folder's name", path);
+        return -ISOSCOPE_INVALID;
+    }
+    length = snprintf(field, HOST_STATE_BYTES, "%s%s%s", folder, path[0] == '/' ? "" : "/", path);
+    if (length < HOST_STATE_BYTES)
+        return 0;
+    snprintf(error, error_size, "'%.80s...' is too long", path);
+    return -ISOSCOPE_INVALID;
+}
+
 static const struct option_row session_rows[] = {
     { "align", .kind = OPTION_CHOICE, AT(serve.host.align), .words = aligns, .group = "Session",
       .help =
@@ -64,6 +84,10 @@ static const struct option_row host_rows[] = {
       .help = "sample nothing, until `isoscope ctl PID on`" },
     { "admin-group", .kind = OPTION_TAKEN, AT(admin_group), .take = take_group, .value = "GROUP",
       .help = "members of GROUP see the programs of all users (default: root alone does)" },
+    { "state", .kind = OPTION_TAKEN, AT(state), .take = take_state, .value = "DIR",
+      .help = "where what outlives the service is kept, in a folder of each user (default: "
+              "/var/lib/isoscope; of a user's own service isoscope/host in $XDG_STATE_HOME or "
+              "~/.local/state)" },
 };
 static const struct option_row other_rows[] = {
     { "quiet", .kind = OPTION_ON, AT(serve.quiet), .help = "do not print the listening line" },
@@ -81,9 +105,10 @@ static const struct option_rows session_words = ROWS(session_rows), host_words =
                                 other_words = ROWS(other_rows), help_words = ROWS(help_rows);
 
 #define SERVE offsetof(struct host_options, serve)
+#define PUSH  offsetof(struct host_options, serve.push)
 static const struct option_part parts[] = {
-    { &session_words, 0 }, { &host_words, 0 },       { &listen_words, SERVE },
-    { &other_words, 0 },   { &client_words, SERVE }, { &help_words, 0 },
+    { &session_words, 0 },    { &host_words, 0 },    { &listen_words, SERVE }, { &other_words, 0 },
+    { &client_words, SERVE }, { &push_words, PUSH }, { &help_words, 0 },
 };
 static const struct option_table table = { "isoscope serve", parts, sizeof(parts) / sizeof(*parts),
                                            true };
@@ -94,8 +119,27 @@ static int refuse(char *error, size_t size, const char *what)
     return -ISOSCOPE_INVALID;
 }
 
-static int agree_host(const struct host_options *options, char *error, size_t size)
+/* Of each room its own; here is only seen whether it can be. */
+static int agree_push(const struct host_options *options, char *error, size_t size)
 {
+    struct push_options push = options->serve.push;
+
+    if (push.folder[0])
+        return refuse(error, size,
+                      "--push-queue: a host service's profiles wait in a folder of each user, "
+                      "below --state DIR");
+    if (push.wanted && !options->state[0])
+        return refuse(error, size,
+                      "$HOME names no folder for what is to be pushed: give one with --state DIR");
+    if (push.wanted)
+        snprintf(push.folder, sizeof(push.folder), "%s", options->state);
+    return push_options_agree(&push, error, size);
+}
+
+static int agree_host(struct host_options *options, char *error, size_t size)
+{
+    if (!options->state[0] && !state_folder_default(options->state, sizeof(options->state)))
+        options->state[0] = '\0';
     if (!options->serve.host.socket)
         return refuse(error, size,
                       "no file given: isoscope serve FILE...; or, for a host service, where "
@@ -110,10 +154,10 @@ static int agree_host(const struct host_options *options, char *error, size_t si
         return refuse(error, size, "--end-with-input is of session files");
     if (options->serve.host.service.allow_dds)
         return refuse(error, size, "--allow-dds is of the service of one program");
-    return 0;
+    return agree_push(options, error, size);
 }
 
-static int agree_files(const struct host_options *options, char *error, size_t size)
+static int agree_files(struct host_options *options, char *error, size_t size)
 {
     if (options->admin_group)
         return refuse(error, size, "--admin-group is of a host service, which has no FILE");
@@ -121,6 +165,14 @@ static int agree_files(const struct host_options *options, char *error, size_t s
         return refuse(error, size, "--period is of a host service: a session keeps its own");
     if (!options->serve.host.profile.settings.enabled)
         return refuse(error, size, "--paused is of a host service, which has no FILE");
+    if (options->state[0])
+        return refuse(error, size, "--state is of a host service, which has no FILE");
+    if (options->serve.push.wanted)
+        return refuse(
+            error, size,
+            "--push is of a host service: a session is not pushed, but engines may pull it");
+    if (push_options_agree(&options->serve.push, error, size) < 0)
+        return -ISOSCOPE_INVALID;
     return serve_words_agree(&options->serve, error, size);
 }
 
@@ -134,7 +186,13 @@ int host_options_parse(struct host_options *out, int argc, char **argv, char *er
         FEED_WANT_RUNTIMES; /* what interpreters run, by name */
     out->serve.host.files = (const char *const *)argv + first;
     out->serve.host.file_count = (size_t)(argc - first);
-    return first < argc ? agree_files(out, error, size) : agree_host(out, error, size);
+    return 0;
+}
+
+int host_options_agree(struct host_options *options, char *error, size_t size)
+{
+    return options->serve.host.file_count ? agree_files(options, error, size)
+                                          : agree_host(options, error, size);
 }
 
 void host_options_help(FILE *out)

@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-enum { ROOM_LINK_FD = 3, ROOM_TABLES_BYTES = 128 };
+enum { ROOM_LINK_FD = 3, ROOM_TABLES_BYTES = 128, ROOM_STATE_BYTES = 256, ROOM_USER_BYTES = 40 };
 
 enum room_word {
     ROOM_BEGIN = 1, /* first, and once */
@@ -25,15 +25,19 @@ enum room_word {
     ROOM_CLIENT,    /* a connection to the port, with the user's token; nothing was read of it */
 };
 
+struct room_begin {
+    uint16_t port;
+    bool tables_continue; /* profile.h */
+    char token[TOKEN_TEXT_BYTES];
+    char tables[ROOM_TABLES_BYTES];
+    char user[ROOM_USER_BYTES];   /* his name, or his number */
+    char state[ROOM_STATE_BYTES]; /* a folder of his; "": nothing is kept */
+};
+
 struct room_message {
     uint32_t word;
     union {
-        struct {
-            uint16_t port;
-            bool tables_continue; /* profile.h */
-            char token[TOKEN_TEXT_BYTES];
-            char tables[ROOM_TABLES_BYTES];
-        } begin;
+        struct room_begin begin;
         struct feed_greeting feed;
     };
 };

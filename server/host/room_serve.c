@@ -10,6 +10,7 @@
 #include "host_options.h"
 #include "room_attach.h"
 #include "room_link.h"
+#include "room_push.h"
 
 #include "../../sampler/include/isoscope/isoscope.h"
 
@@ -28,6 +29,7 @@ struct room_serving {
     struct address address;
     struct shutdown *shutdown;
     struct room_attach *attach;
+    struct room_push *push; /* NULL: nothing is */
     char tables[ROOM_TABLES_BYTES];
 };
 
@@ -54,6 +56,7 @@ static bool link_ready(void *context)
             take(serving, &message, client);
             break;
         case ROOM_RECEIVED_END:
+            room_push_finish(serving->push);
             shutdown_begin(serving->shutdown, "the service was told to end", true);
             return false;
         }
@@ -74,7 +77,7 @@ static bool await_begin(struct room_message *begin)
 
 static int run_loop(struct room_serving *serving)
 {
-    while (!shutdown_done(serving->shutdown))
+    while (!shutdown_done(serving->shutdown) || room_push_runs(serving->push))
         if (loop_step(serving->host.loop) < 0) {
             log_line("the service's loop failed: %s", strerror(errno));
             return STATUS_FAILED;
@@ -107,6 +110,7 @@ static int serve_room(struct room_serving *serving, const struct serve_options *
         log_line("cannot wait for programs: %s", strerror(errno));
         return STATUS_FAILED;
     }
+    serving->push = room_push_start(&options->push, &begin->begin, &serving->host);
     return run_loop(serving);
 }
 
@@ -141,8 +145,10 @@ int room_command(int argc, char **argv, const struct inherited *inherited)
     }
     status = await_begin(&begin) ? serve_room(&serving, &options.serve, &begin) : STATUS_FAILED;
     room_attach_leave(serving.attach);
+    room_push_stop(serving.push);
     service_host_close(&serving.host);
     room_attach_free(serving.attach);
+    room_push_free(serving.push);
     shutdown_free(serving.shutdown);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "../net/loop.h"
 #include "room_link.h"
 #include "room_process.h"
+#include "user_folder.h"
 
 #include "../../sampler/feed/layout.h"
 #include "../../sampler/include/isoscope/isoscope.h"
@@ -23,8 +24,8 @@
 #include <unistd.h>
 
 enum {
-    REST_MS = 2000,      /* after its end, a room's process is not started again for so long */
-    LEAVE_MS_MAX = 5000, /* so long they may take to end */
+    REST_MS = 2000,       /* after its end, a room's process is not started again for so long */
+    LEAVE_MS_MAX = 15000, /* so long they may take to end: they push, and write their history */
     LEAVE_LOOK_MS = 10,
 };
 
@@ -48,21 +49,6 @@ static void folder_path(const struct rooms *rooms, uid_t uid, char out[ROOM_TABL
     snprintf(out, ROOM_TABLES_BYTES, "%.107s.%u", rooms->options.socket, (unsigned)uid);
 }
 
-/* The user's own: nobody else could have made it, unless the socket lies in a folder of everybody's. */
-static int open_folder(const char *path, uid_t uid)
-{
-    struct stat info;
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-
-    if (folder < 0)
-        return -1;
-    if (fstat(folder, &info) == 0 && info.st_uid == uid && !(info.st_mode & (S_IRWXG | S_IRWXO)))
-        return folder;
-    close(folder);
-    errno = EEXIST;
-    return -1;
-}
-
 bool rooms_have_tables(const struct rooms *rooms, uid_t uid)
 {
     char path[ROOM_TABLES_BYTES];
@@ -71,7 +57,7 @@ bool rooms_have_tables(const struct rooms *rooms, uid_t uid)
     bool have;
 
     folder_path(rooms, uid, path);
-    folder = open_folder(path, uid);
+    folder = user_folder_open(path, uid);
     if (folder < 0)
         return false;
     have = fstatat(folder, &FEED_USER_TABLES_NAME[1], &info, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -87,10 +73,7 @@ static void make_folder(const struct room *room)
     int folder;
 
     folder_path(room->rooms, room->uid, path);
-    if (mkdir(path, S_IRWXU) == 0 && room->uid != geteuid() &&
-        chown(path, room->uid, room->gid) < 0)
-        log_line("cannot give %s to user %s: %s", path, room->user, strerror(errno));
-    folder = open_folder(path, room->uid);
+    folder = user_folder_make(path, room->uid, room->gid);
     if (folder < 0) {
         log_line("%s is not a folder of user %s alone: %s", path, room->user, strerror(errno));
         return;
@@ -108,7 +91,7 @@ static void remove_folder(const struct room *room)
     if (room->rooms->options.keeps_tables)
         return;
     folder_path(room->rooms, room->uid, path);
-    folder = open_folder(path, room->uid);
+    folder = user_folder_open(path, room->uid);
     if (folder < 0)
         return;
     unlinkat(folder, &FEED_USER_TABLES_NAME[1], 0);
@@ -150,6 +133,28 @@ static void link_ended(void *context)
     room->ended_ms = now_ms();
 }
 
+/* Where what is kept for the user is. "": nothing is, and why is said. */
+static void make_state(const struct room *room, char out[ROOM_STATE_BYTES])
+{
+    const char *state = room->rooms->options.state;
+    int folder = -1;
+
+    out[0] = '\0';
+    if (!state)
+        return;
+    if ((size_t)snprintf(out, ROOM_STATE_BYTES, "%s/%u", state, (unsigned)room->uid) >=
+        ROOM_STATE_BYTES)
+        errno = ENAMETOOLONG;
+    else if (state_folder_make(state) == 0)
+        folder = user_folder_make(out, room->uid, room->gid);
+    if (folder < 0) {
+        log_line("nothing is kept for user %s: %s: %s", room->user, out, strerror(errno));
+        out[0] = '\0';
+        return;
+    }
+    close(folder);
+}
+
 static bool begin(struct room *room)
 {
     struct room_message message = { .word = ROOM_BEGIN };
@@ -159,6 +164,8 @@ static bool begin(struct room *room)
     message.begin.port = options->port;
     message.begin.tables_continue = options->keeps_tables;
     memcpy(message.begin.token, room->token, sizeof(message.begin.token));
+    snprintf(message.begin.user, sizeof(message.begin.user), "%s", room->user);
+    make_state(room, message.begin.state);
     folder_path(room->rooms, room->uid, folder);
     if ((size_t)snprintf(message.begin.tables, sizeof(message.begin.tables), "%s%s", folder,
                          FEED_USER_TABLES_NAME) >= sizeof(message.begin.tables))

@@ -15,6 +15,7 @@
 
 #include "../feeds/feed_hello.h"
 #include "../service/address.h"
+#include "room_link.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@
 struct loop;
 struct rooms;
 
-enum { ROOMS_MAX = 256, ROOM_USER_BYTES = 40 };
+enum { ROOMS_MAX = 256 };
 
 struct room {
     uid_t uid;
@@ -42,6 +43,7 @@ struct room {
 struct rooms_options {
     struct loop *loop;
     const char *socket; /* programs' */
+    const char *state;  /* the folder above those of what is kept for users; NULL: nothing is */
     uint16_t port;
     char *const *words; /* options for the rooms' processes, up to a NULL */
     bool keeps_tables;  /* feeds outlive this process, so their tables must */

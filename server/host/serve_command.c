@@ -22,7 +22,8 @@ int serve_command(int argc, char **argv, const struct inherited *inherited)
     if (!words)
         return STATUS_FAILED;
     memcpy(words, argv + 1, ((size_t)argc - 1) * sizeof(char *));
-    if (host_options_parse(&options, argc, argv, error, sizeof(error)) < 0) {
+    if (host_options_parse(&options, argc, argv, error, sizeof(error)) < 0 ||
+        (!options.help && host_options_agree(&options, error, sizeof(error)) < 0)) {
         log_line("%s", error);
         log_line_plain("Try `isoscope serve --help`.");
         free(words);

@@ -15,11 +15,9 @@
 static const struct {
     const char *ours, *otlp;
 } names[] = {
-    { SERVICE_NAME, "service.name" },
-    { "host", "host.name" },
-    { "pid", "process.pid" },
-    { "container_id", "container.id" },
-    { "build_id", "process.executable.build_id.gnu" },
+    { SERVICE_NAME, "service.name" },   { "host", "host.name" },
+    { "user", "process.owner" },        { "pid", "process.pid" },
+    { "container_id", "container.id" }, { "build_id", "process.executable.build_id.gnu" },
 };
 
 static bool ends_in(const char *text, const char *end)

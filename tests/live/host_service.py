@@ -95,7 +95,7 @@ class Host:
 def _serve(folder: Path, options) -> subprocess.Popen:
     with open(folder / "stderr", "ab") as errors:
         process = subprocess.Popen(
-            [ISOSCOPE, "serve", "--socket", str(folder / "iso.sock"), *options],
+            [ISOSCOPE, "serve", "--socket", str(folder / "iso.sock"), "--state", str(folder / "state"), *options],
             stdin=subprocess.DEVNULL, stderr=errors)
     until(lambda: process.poll() is not None or b"feed" in (folder / "stderr").read_bytes().splitlines()[-1:][0]
           if (folder / "stderr").stat().st_size else False, "the service")

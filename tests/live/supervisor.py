@@ -81,7 +81,7 @@ class Supervisor:
                   "os.execv(sys.argv[2], sys.argv[2:])\n")
         self.process = subprocess.Popen(
             ["/usr/bin/python3", "-c", script, ",".join(map(str, high)), ISOSCOPE, "serve", "--socket",
-             self.path, *options],
+             self.path, "--state", str(self.folder / "state"), *options],
             pass_fds=high, stdin=subprocess.DEVNULL, stderr=open(self.folder / "stderr", "ab"),
             env={**os.environ, "LISTEN_FDS": str(len(high)), "LISTEN_FDNAMES": names,
                  "NOTIFY_SOCKET": str(self.folder / "notify")})

@@ -210,7 +210,7 @@ def test_programs_find_a_service_that_was_restarted(host):
     with host.client() as client:
         host.until_sampled(client, pid)
     assert host.end() == 0
-    assert sorted(part.name for part in host.folder.iterdir()) == ["stderr"]
+    assert sorted(part.name for part in host.folder.iterdir()) == ["state", "stderr"]
     host.again()
     with host.client() as client:
         host.until_sampled(client, pid)
@@ -247,6 +247,12 @@ def test_options_that_mean_nothing_are_refused():
                          "--disable-service-auth-codes is of other services"),
                         (["--admin-group", "no-such-group", "--socket", "/tmp/x"], "no-such-group"),
                         (["--period", "5000", "x.isoscope"], "--period"),
+                        (["--state", "/tmp", "x.isoscope"], "--state is of a host service"),
+                        (["--push", "http://h", "x.isoscope"], "--push is of a host service"),
+                        (["--socket", "/tmp/x", "--push", "http://h", "--push-queue", "/tmp"],
+                         "--push-queue: a host service's profiles wait in a folder of each user"),
+                        (["--socket", "/tmp/x", "--push", "h"], "does not begin with http://HOST"),
+                        (["--socket", "/tmp/x", "--state", ""], "is no folder's name"),
                         (["--socket", "/tmp/" + 102 * "x"], "the socket's path is too long")):
         refused = subprocess.run([ISOSCOPE, "serve", *words], capture_output=True, text=True, timeout=60)
         assert refused.returncode == 2 and what in refused.stderr, refused.stderr

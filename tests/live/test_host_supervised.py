@@ -112,7 +112,7 @@ def test_systemds_own_activation_starts_it_with_the_first_program(tmp_path):
     with open(folder / "stderr", "wb") as errors:
         process = subprocess.Popen(
             [ACTIVATE, "--seqpacket", "-l", str(path), ISOSCOPE, "serve", "--socket", str(path)],
-            stdin=subprocess.DEVNULL, stderr=errors)
+            stdin=subprocess.DEVNULL, stderr=errors, env={**os.environ, "STATE_DIRECTORY": str(folder / "state")})
     host = Host(folder, process)
     try:
         until(path.exists, "the socket")

@@ -203,7 +203,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                       "sampler/remote/target/target.h", "server/console", "server/net", "server/service",
                       "server/push", "server/run/paths.h", "server/run/run_dir.h", "protocol/service.h"),
     "server/host": (*FOR_SERVER, "sampler/remote/attached.h", "sampler/remote/refusal.h", "server/console", "server/http",
-                    "server/net", "server/feeds", "server/service", "protocol/service.h"),
+                    "server/net", "server/feeds", "server/push", "server/service", "protocol/service.h"),
     "server/cli": (*FOR_SERVER, "sampler/profile/address_symbolizer.h", "sampler/remote/refusal.h",
                    "sampler/remote/stacks/thread_stacks.h", "server/http/page.h", "server/console",
                    "server/service/serve_words.h", "server/run",
