@@ -107,9 +107,8 @@ uint32_t allocation_rate_mean(void)
     return atomic_load_explicit(&mean, memory_order_relaxed);
 }
 
-void allocation_rate_count(uint64_t address, bool lives)
+static SIGNAL_SAFE void count_at(uint8_t *counter, bool lives)
 {
-    uint8_t *counter = filter() + isoscope_memory_place((const void *)address);
     uint8_t count = __atomic_load_n(counter, __ATOMIC_RELAXED), next;
 
     do {
@@ -118,4 +117,12 @@ void allocation_rate_count(uint64_t address, bool lives)
         next = (uint8_t)(lives ? count + 1 : count - 1);
     } while (!__atomic_compare_exchange_n(counter, &count, next, true, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
+}
+
+void allocation_rate_count(uint64_t address, bool lives)
+{
+    uint64_t mixed = isoscope_memory_mixed((const void *)address);
+
+    count_at(filter() + isoscope_memory_near(mixed), lives);
+    count_at(filter() + isoscope_memory_far(mixed), lives);
 }

@@ -7,11 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *(*next_malloc)(size_t);
+/* A pair of malloc and free is looked at most: until the next ones are found, these find them. */
+SELDOM void *malloc_first(size_t bytes);
+SELDOM void free_first(void *place);
+
+static void *(*next_malloc)(size_t) = malloc_first;
 static void *(*next_calloc)(size_t, size_t);
 static void *(*next_realloc)(void *, size_t);
 static void *(*next_reallocarray)(void *, size_t, size_t);
-static void (*next_free)(void *);
+static void (*next_free)(void *) = free_first;
 static int (*next_posix_memalign)(void **, size_t, size_t);
 static void *(*next_aligned_alloc)(size_t, size_t);
 static void *(*next_memalign)(size_t, size_t);
@@ -36,22 +40,24 @@ SELDOM void *malloc_sampled(size_t bytes)
 {
     void *place = next_malloc(bytes);
 
-    isoscope_memory_sample(&isoscope_memory_thread, place, bytes);
+    if (!early_has(place))
+        isoscope_memory_sample(&isoscope_memory_thread, place, bytes);
     return place;
 }
 
-SELDOM void *malloc_first(size_t bytes)
+void *malloc_first(size_t bytes)
 {
-    if (!NEXT(malloc))
+    void *(*found)(size_t) = (void *(*)(size_t))next_call_find("malloc");
+
+    if (!found)
         return early(bytes, 1);
+    __atomic_store_n(&next_malloc, found, __ATOMIC_RELAXED);
     next_calls_settle();
-    return malloc(bytes);
+    return found(bytes);
 }
 
 ISOSCOPE_API void *malloc(size_t bytes)
 {
-    if (__builtin_expect(!next_malloc, 0))
-        return malloc_first(bytes);
     return isoscope_memory_is_due(bytes) ? malloc_sampled(bytes) : next_malloc(bytes);
 }
 
@@ -70,10 +76,14 @@ ISOSCOPE_API void *calloc(size_t count, size_t bytes)
     return place;
 }
 
-SELDOM void free_first(void *place)
+void free_first(void *place)
 {
-    if (NEXT(free))
-        free(place);
+    void (*found)(void *) = (void (*)(void *))next_call_find("free");
+
+    if (!found)
+        return;
+    __atomic_store_n(&next_free, found, __ATOMIC_RELAXED);
+    found(place);
 }
 
 SELDOM void free_sampled(void *place)
@@ -86,9 +96,7 @@ ISOSCOPE_API void free(void *place)
 {
     if (__builtin_expect(early_has(place), 0))
         return;
-    if (__builtin_expect(!next_free, 0))
-        free_first(place);
-    else if (__builtin_expect(filter[isoscope_memory_place(place)], 0))
+    if (isoscope_memory_may_be(filter, place))
         free_sampled(place);
     else
         next_free(place);

@@ -33,9 +33,14 @@ extern "C" {
 #define ISOSCOPE_API __attribute__((visibility("default")))
 #endif
 
+/* Two filters, one behind the other. The near one is small: what is looked at for each free stays in the
+ * processor's cache (64 KiB did not: 25 ns a free of a C++ program's). Of the far one's places an address
+ * shares fewer with a sampled one. Together they are whole pages, of each size. */
 #define ISOSCOPE_MEMORY_FILTER 65536
+#define ISOSCOPE_MEMORY_NEAR 16384
+#define ISOSCOPE_MEMORY_FAR (ISOSCOPE_MEMORY_FILTER - ISOSCOPE_MEMORY_NEAR)
 
-/* isoscope's: by address; 0: it is not a sampled one. NULL: none ever was. */
+/* isoscope's: the near filter, and then the far one. NULL: nothing ever was sampled. */
 ISOSCOPE_API extern const uint8_t *isoscope_memory_filter;
 
 /* A thread's, isoscope's; zeros at first. */
@@ -72,9 +77,28 @@ static inline int isoscope_memory_is_due(size_t bytes)
 }
 
 /* Allocators give out multiples of 16. */
-static inline size_t isoscope_memory_place(const void *address)
+static inline uint64_t isoscope_memory_mixed(const void *address)
 {
-    return ((uint64_t)(uintptr_t)address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 48;
+    return ((uint64_t)(uintptr_t)address >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static inline size_t isoscope_memory_near(uint64_t mixed)
+{
+    return mixed >> 50;
+}
+
+static inline size_t isoscope_memory_far(uint64_t mixed)
+{
+    return ISOSCOPE_MEMORY_NEAR + (mixed >> 32 & 0xffff) * ISOSCOPE_MEMORY_FAR / 65536;
+}
+
+/* 0: the address is not a sampled one. */
+static inline int isoscope_memory_may_be(const uint8_t *filter, const void *address)
+{
+    uint64_t mixed = isoscope_memory_mixed(address);
+
+    return __builtin_expect(filter[isoscope_memory_near(mixed)], 0) &&
+           filter[isoscope_memory_far(mixed)];
 }
 
 /* address: NULL is fine, and no allocation. */
@@ -89,9 +113,7 @@ static inline uint64_t isoscope_freed(const void *address)
 {
     const uint8_t *filter = isoscope_memory_filter;
 
-    return __builtin_expect(filter && filter[isoscope_memory_place(address)], 0)
-               ? isoscope_memory_gone(address)
-               : 0;
+    return filter && isoscope_memory_may_be(filter, address) ? isoscope_memory_gone(address) : 0;
 }
 
 #ifdef __cplusplus
