@@ -37,8 +37,8 @@ extern "C" {
  * processor's cache (64 KiB did not: 25 ns a free of a C++ program's). Of the far one's places an address
  * shares fewer with a sampled one. Together they are whole pages, of each size. */
 #define ISOSCOPE_MEMORY_FILTER 65536
-#define ISOSCOPE_MEMORY_NEAR 16384
-#define ISOSCOPE_MEMORY_FAR (ISOSCOPE_MEMORY_FILTER - ISOSCOPE_MEMORY_NEAR)
+#define ISOSCOPE_MEMORY_NEAR   16384
+#define ISOSCOPE_MEMORY_FAR    (ISOSCOPE_MEMORY_FILTER - ISOSCOPE_MEMORY_NEAR)
 
 /* isoscope's: the near filter, and then the far one. NULL: nothing ever was sampled. */
 ISOSCOPE_API extern const uint8_t *isoscope_memory_filter;
