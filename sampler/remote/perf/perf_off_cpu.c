@@ -64,7 +64,13 @@ bool perf_off_cpu_may(pid_t pid, struct refusal *why)
     perf_off_cpu_free(off_cpu);
     if (!problem)
         return true;
-    if (problem == EACCES || problem == EPERM)
+    if (problem == EPERM)
+        return refusal_say(
+            why,
+            "the kernel does not show where process %d gives its processor away: a seccomp filter "
+            "forbids perf events",
+            (int)pid);
+    if (problem == EACCES)
         return refusal_say(
             why,
             "the kernel does not show where process %d gives its processor away: that "

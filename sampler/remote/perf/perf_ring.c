@@ -15,6 +15,8 @@ static size_t page_bytes(void)
 
 int perf_ring_open(struct perf_ring *ring, int fd, size_t pages_max)
 {
+    int problem = ENOMEM;
+
     *ring = (struct perf_ring){ .wrapped = malloc(RECORD_MAX) };
     if (!ring->wrapped)
         return ENOMEM;
@@ -28,12 +30,13 @@ int perf_ring_open(struct perf_ring *ring, int fd, size_t pages_max)
             return 0;
         }
         /* EPERM: an ordinary user may lock so much memory only. */
-        if (errno != EPERM && errno != ENOMEM)
+        problem = errno == EPERM ? ENOBUFS : errno;
+        if (problem != ENOBUFS && problem != ENOMEM)
             break;
     }
     free(ring->wrapped);
     ring->wrapped = NULL;
-    return errno;
+    return problem;
 }
 
 void perf_ring_close(struct perf_ring *ring)

@@ -20,7 +20,8 @@ struct perf_ring {
     uint8_t *wrapped;                       /* the record that goes over the end */
 };
 
-/* Of an event; with as much memory as the kernel gives, pages_max at most. Returns 0, or an errno. */
+/* Of an event; with as much memory as the kernel gives, pages_max at most. Returns 0, or an errno;
+ * ENOBUFS: this user may lock no such memory. */
 int perf_ring_open(struct perf_ring *ring, int fd, size_t pages_max);
 void perf_ring_close(struct perf_ring *ring);
 void perf_ring_begin(struct perf_ring *ring);

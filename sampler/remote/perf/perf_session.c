@@ -213,7 +213,16 @@ static bool refuse(struct refusal *why, pid_t pid, int problem)
         return refusal_say(
             why, "process %d has more threads than there are descriptors for: raise `ulimit -n`",
             (int)pid);
-    if (problem == EACCES || problem == EPERM)
+    if (problem == ENOBUFS)
+        return refusal_say(why,
+                           "perf's buffers for process %d need more locked memory than this user "
+                           "may have: raise `ulimit -l`",
+                           (int)pid);
+    if (problem == EPERM) /* the kernel itself says EACCES */
+        return refusal_say(
+            why, "the kernel refused perf events for process %d (a seccomp filter forbids them)",
+            (int)pid);
+    if (problem == EACCES)
         return refusal_say(
             why,
             "the kernel refused perf events for process %d (kernel.perf_event_paranoid is "
