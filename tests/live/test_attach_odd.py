@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from harness import Client, attached, no_injection, until, workload
-from test_attach import attach, is_left_alone, perf_is_refused, running, sampled, seen_by, spinning, state_of, threads_of
+from test_attach import attach, is_left_alone, perf_is_refused, running, seen_by, spinning, state_of, threads_of
 
 VIAS = ("perf", "suspend", "inject")
 
@@ -158,7 +158,7 @@ def test_a_program_whose_file_was_deleted_keeps_its_names(scheme, tmp_path):
     with running(str(copy), "600", ready=False) as process:
         copy.unlink()
         with attached(process.pid, "--via", scheme) as service:
-            assert any("spin_twice" in sample.stack for sample in sampled(service, 50))
+            until(lambda: any("spin_twice" in sample.stack for sample in seen_by(service)), "its function's name")
 
 
 def test_a_program_in_another_root_mount_and_network_namespace_keeps_its_names(scheme, tmp_path):
@@ -231,8 +231,10 @@ def test_a_program_with_five_thousand_threads(via, compiled):
         if done.returncode:
             assert any(words in done.stderr for words in bites[via]), done
         else:
-            delivered = [line for line in done.stderr.splitlines() if "delivered" in line]
-            assert delivered and int(delivered[0].split()[2].replace(",", "")) > 0, done
+            (delivered,) = [line.split()[2] for line in done.stderr.splitlines() if "delivered" in line]
+            if delivered == "0":  # on a busy machine a thread is held for long, and so only now and then
+                with attached(process.pid, "--via", via) as service:
+                    until(lambda: seen_by(service), "a sample")
         assert process.poll() is None and is_left_alone(process.pid)
         assert len(threads_of(process.pid)) == 5001
     finally:

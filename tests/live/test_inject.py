@@ -14,8 +14,7 @@ import pytest
 from accuracy import band, samples_of
 from harness import BUILD, ISOSCOPE, Client, attached, end, no_injection, until, workload
 
-if no_injection():
-    pytest.skip(no_injection(), allow_module_level=True)
+pytestmark = pytest.mark.skipif(bool(no_injection()), reason=no_injection())
 
 SUBJECT = str(BUILD / "tests" / "torture" / "attached")
 REFUSE = str(BUILD / "tests" / "torture" / "refuse")

@@ -13,8 +13,7 @@ from harness import BUILD, ISOSCOPE, Client, attached, no_injection, until
 from isoscope.locks import locks_of
 from test_inject import GIVEN_UP, Subject, ending, is_as_before
 
-if no_injection():
-    pytest.skip(no_injection(), allow_module_level=True)
+pytestmark = pytest.mark.skipif(bool(no_injection()), reason=no_injection())
 
 PLUGIN = r"""
 #include <stdlib.h>
