@@ -190,14 +190,22 @@ static void prepare(void)
     prepare_error = __register_atfork(fork_prepare, fork_parent, fork_child, &__dso_handle);
 }
 
-/* Without strtol, whose locale is a page that a short program has no other use for. */
+/* 0: it says nothing that can be. Without strtol, whose locale is a page that a short program has
+ * no other use for. */
+static uint32_t number_from_env(const char *name, uint32_t most)
+{
+    const char *text = getenv(name);
+    uint64_t number = 0;
+
+    for (; text && *text >= '0' && *text <= '9' && number <= most; text++)
+        number = number * 10 + (uint64_t)(*text - '0');
+    return number <= most ? (uint32_t)number : 0;
+}
+
 static uint32_t period_from_env(void)
 {
-    const char *text = getenv(FEED_ENV_PERIOD);
-    uint32_t period_us = 0;
+    uint32_t period_us = number_from_env(FEED_ENV_PERIOD, FEED_PERIOD_MAX_US);
 
-    for (; text && *text >= '0' && *text <= '9' && period_us <= FEED_PERIOD_MAX_US; text++)
-        period_us = period_us * 10 + (uint32_t)(*text - '0');
     return period_us >= FEED_PERIOD_MIN_US && period_us <= FEED_PERIOD_MAX_US
                ? period_us
                : FEED_PERIOD_DEFAULT_US;
@@ -229,30 +237,23 @@ static enum feed_watch watch_from_env(void)
     return FEED_WATCH_AUTO;
 }
 
-/* 0: it says nothing that can be. */
-static uint32_t number_from_env(const char *name, uint32_t most)
-{
-    const char *text = getenv(name);
-    unsigned long long number = text ? strtoull(text, NULL, 10) : 0;
-
-    return number <= most ? (uint32_t)number : 0;
-}
-
 static int start_options(struct sampler_start_options *out, const struct isoscope_options *given)
 {
     const char *socket = given && given->socket ? given->socket : getenv(FEED_ENV_SOCKET);
     const char *enabled = getenv(FEED_ENV_ENABLED);
+    size_t length = socket ? strlen(socket) : 0;
 
     memset(out, 0, sizeof *out);
-    if (!socket || !*socket)
+    if (!length)
         return -ISOSCOPE_NO_SERVICE;
-    if (strlen(socket) >= sizeof out->address.path ||
+    if (length >= sizeof out->address.path ||
         (given && (given->struct_size < sizeof *given ||
                    (given->period_us && (given->period_us < FEED_PERIOD_MIN_US ||
                                          given->period_us > FEED_PERIOD_MAX_US)))))
         return -ISOSCOPE_INVALID;
-    memcpy(out->address.path, socket, strlen(socket) + 1);
-    strcpy(stpcpy(out->address.tables, socket), FEED_TABLES_SUFFIX);
+    memcpy(out->address.path, socket, length + 1);
+    memcpy(out->address.tables, socket, length);
+    memcpy(out->address.tables + length, FEED_TABLES_SUFFIX, sizeof FEED_TABLES_SUFFIX);
     out->uid = (uint32_t)getauxval(AT_EUID);
     out->period_us = given && given->period_us ? given->period_us : period_from_env();
     out->timer = timer_from_env();

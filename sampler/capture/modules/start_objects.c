@@ -84,6 +84,8 @@ void start_objects_note(void)
 {
     bool after_loader = false;
 
+    dynamics[0] = (uint64_t)_r_debug.r_map->l_ld; /* a page that is read first is fetched twice */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (count)
         return;
     for (const struct link_map *object = _r_debug.r_map; object && count < OBJECTS_MAX;

@@ -40,7 +40,8 @@ SIGNAL_SAFE_INLINE void tracer_keep(struct tracer *tracer)
     atomic_store_explicit(&tracer->looks_left, TRACER_LOOKS, memory_order_relaxed);
 }
 
-/* By what the kernel says of this process; without /proc: no. One that is expected is none. */
+/* By what the kernel says of this process; without /proc: no. One that is expected is none, and so
+ * is one that has never stopped the program: the service finds that one. */
 bool tracer_is_attached(void);
 /* The one that is attached now is about to leave: it has loaded the sampler. One at a time. */
 void tracer_expect(bool expected);
