@@ -214,7 +214,11 @@ PYTHONS = [
         storms(0.8, "cycles", "deep", "raises", "threads"), 400, whole=0.95, callers=True),
     Row("python: asyncio, longjmp", storms(0.5, "tasks", "jumps"), 200, whole=0.98, callers=True),
     Row("python: fork", storms(0.3, "forks"), 100, whole=0.98, processes=2, callers=True),
+    Row("python: fork beside threads", storms(0.3, "forks", "execs", "generators", "raises"), 100, whole=0.95,
+        processes=2, callers=True),
     Row("python: interpreters in it", storms(0.3, "interpreters"), 50, whole=0.98, callers=True),
+    Row("python: interpreters beside threads", storms(0.5, "interpreters", "execs", "generators"), 200, whole=0.95,
+        callers=True),
     Row("python: ends while threads run", storms(0.3, "ends"), 100, whole=0.95, processes=2),
     *[Row(f"python: {' '.join(kinds)}, long", storms(12, *kinds), 2000, whole=0.95, wall=0.9, callers=True, long=True)
       for kinds in (("execs", "evals", "generators", "deletions"), ("cycles", "deep", "raises", "threads"),

@@ -38,6 +38,7 @@ from isoscope.profile import Profile  # noqa: E402
 from rows import PERIOD_US, ROWS, Row  # noqa: E402
 
 DEADLINE_S = 60.0  # of a row that takes two seconds at most on an idle machine
+LONG_DEADLINE_S = 300.0  # of a long one
 ENDING_S = 15.0
 STATUS_NOT_HERE = 77  # the program says that this machine or user cannot run it
 PR_SET_CHILD_SUBREAPER = 36
@@ -215,7 +216,9 @@ class Running:
             kill(pid)
             os.waitpid(pid, 0)
 
-    def wait(self, condition: Callable[[], bool], seconds: float = DEADLINE_S) -> None:
+    def wait(self, condition: Callable[[], bool], seconds: float = 0.0) -> None:
+        """Of 0 s: as long as the row may take."""
+        seconds = seconds or (LONG_DEADLINE_S if self.row.long else DEADLINE_S)
         deadline = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > deadline:
