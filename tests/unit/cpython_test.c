@@ -131,6 +131,35 @@ static void what_a_new_record_holds_by_chance_is_not_believed(void **unused)
         }
 }
 
+/* 3.10, on the way out: the CFrame is gone, and the frame is not yet. */
+static void a_frame_that_ends_is_its_native_frames_until_it_is_gone(void **unused)
+{
+    const int8_t ended[] = { -1, 1, 3 }, runs[] = { 0, 2 };
+    uint64_t state, frame, record;
+
+    (void)unused;
+    fake_cpython_open(&python, versions[IN_310].hex, NULL);
+    state = two_native_frames(fake_interpreter(&python));
+    frame = fake_get(state + fake_word(&python, CPYTHON_THREAD_FRAME));
+    record = fake_get(state + fake_word(&python, CPYTHON_THREAD_CFRAME));
+    for (uint32_t i = 0; i < sizeof(runs); i++) { /* what it has called has no CFrame yet */
+        fake_put(&python, frame, CPYTHON_FRAME_STATE, (uint64_t)runs[i], 1);
+        fake_begin(&python, POINTER);
+        assert_string_equal(fake_leaf_frames(&python, NATIVE(&python, 1)), "");
+        assert_string_equal(fake_frames(&python, NATIVE(&python, 2)), "g:8");
+    }
+    fake_put(&python, state, CPYTHON_THREAD_CFRAME,
+             fake_get(record + fake_word(&python, CPYTHON_CFRAME_PREVIOUS)), 8);
+    for (uint32_t i = 0; i < sizeof(ended); i++) {
+        fake_put(&python, frame, CPYTHON_FRAME_STATE, (uint64_t)ended[i], 1);
+        fake_begin(&python, POINTER);
+        assert_string_equal(fake_leaf_frames(&python, NATIVE(&python, 2)), "g:8");
+        assert_string_equal(fake_frames(&python, NATIVE(&python, 4)), "<module>:2");
+        assert_string_equal(fake_frames(&python, NATIVE(&python, 6)), "");
+    }
+    fake_cpython_close(&python);
+}
+
 static void a_frame_whose_code_was_freed_is_left_out(void **unused)
 {
     (void)unused;
@@ -369,6 +398,7 @@ int main(void)
         cmocka_unit_test(each_native_frame_stands_for_those_that_it_was_entered_for),
         cmocka_unit_test(a_native_frame_that_was_not_seen_does_not_shift_the_others),
         cmocka_unit_test(what_a_new_record_holds_by_chance_is_not_believed),
+        cmocka_unit_test(a_frame_that_ends_is_its_native_frames_until_it_is_gone),
         cmocka_unit_test(a_frame_whose_code_was_freed_is_left_out),
         cmocka_unit_test(another_code_at_the_same_address_is_another),
         cmocka_unit_test(names_are_utf_8_whatever_their_characters_take),

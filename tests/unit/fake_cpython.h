@@ -252,11 +252,10 @@ static inline void fake_begin(struct fake_cpython *python, uint64_t pointer)
     python->scan.room = FAKE_ROOM;
 }
 
-/* "f:4 g:12", innermost first: names and positions of what this native frame stands for. */
-static inline const char *fake_frames(struct fake_cpython *python, uint64_t native)
+static inline const char *fake_frames_of(struct fake_cpython *python,
+                                         const struct runtime_native *native)
 {
-    const struct runtime_native at = { .pc = 0x1100, .sp = native };
-    uint32_t count = runtime_scan_frames(&python->scan, &at), used = 0;
+    uint32_t count = runtime_scan_frames(&python->scan, native), used = 0;
     static uint8_t buffer[FEED_CODE_BYTES_MAX];
     struct feed_code_text text;
 
@@ -269,6 +268,23 @@ static inline const char *fake_frames(struct fake_cpython *python, uint64_t nati
                                    (int)FEED_FRAME_CODE_POSITION(python->frames[i]));
     }
     return python->names;
+}
+
+/* "f:4 g:12", innermost first: names and positions of what this native frame stands for. */
+static inline const char *fake_frames(struct fake_cpython *python, uint64_t native)
+{
+    const struct runtime_native at = { .pc = 0x1100, .sp = native };
+
+    return fake_frames_of(python, &at);
+}
+
+/* The same of a leaf, in the middle of the eval function. */
+static inline const char *fake_leaf_frames(struct fake_cpython *python, uint64_t native)
+{
+    static const ucontext_t registers;
+    const struct runtime_native at = { .pc = 0x1100, .sp = native, .context = &registers };
+
+    return fake_frames_of(python, &at);
 }
 
 #endif

@@ -29,6 +29,7 @@ enum { MINOR_FIRST = 9, MINOR_DEBUG = 13, MINOR_LAST = 14, NONE = -1 };
     X(FRAME_CODE, 32, 32, 32, 0)                                                                   \
     X(FRAME_POSITION, 104, 96, 56, 56)                                                             \
     X(FRAME_OWNER, NONE, NONE, 68, 70)                                                             \
+    X(FRAME_STATE, NONE, 108, NONE, NONE)                                                          \
     X(FRAME_TLBC, NONE, NONE, NONE, NONE)                                                          \
     X(FRAME_LOCALS, 360, 352, 72, 72)                                                              \
     X(OBJECT_TYPE, 8, 8, 8, 8)                                                                     \

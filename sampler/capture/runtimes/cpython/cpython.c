@@ -253,6 +253,23 @@ static SIGNAL_SAFE bool is_coming_or_going(const struct walk *walk,
 #endif
 }
 
+/* 3.10: the eval function takes its CFrame away first, and its frame a few instructions later. The frame that is left
+ * says that it has ended: that of a caller would run. Puts it. */
+static SIGNAL_SAFE bool put_without_record(const struct walk *walk, struct place *at,
+                                           const struct runtime_native *native)
+{
+    enum { SUSPENDED = -1, RETURNED = 1, RAISED = 3 };
+    int8_t state;
+
+    if (!native->context || walk->words[CPYTHON_CHAIN] != CPYTHON_CHAIN_CFRAMES || !at->frame ||
+        at->cframe - native->sp < walk->words[CPYTHON_EVAL_BYTES] ||
+        !guarded_read(&walk->scan->memory, &state, at->frame + walk->words[CPYTHON_FRAME_STATE],
+                      sizeof state) ||
+        (state != SUSPENDED && state != RETURNED && state != RAISED))
+        return false;
+    return put_frame(walk, at->frame) && field(walk, at->frame, CPYTHON_FRAME_PREVIOUS, &at->frame);
+}
+
 /* Another state of this thread, whose frames these are. */
 static SIGNAL_SAFE bool put_of_other_state(const struct walk *walk, struct runtime_cursor *cursor,
                                            uint64_t sp)
@@ -327,7 +344,7 @@ uint32_t cpython_frames(struct runtime_scan *scan, uint32_t entry,
         is_coming_or_going(&walk, native))
         return 0;
     at = (struct place){ cursor->words[CPYTHON_AT_FRAME], cursor->words[CPYTHON_AT_CFRAME] };
-    if (!put_chunk(&walk, &at, native->sp)) {
+    if (!put_without_record(&walk, &at, native) && !put_chunk(&walk, &at, native->sp)) {
         put_of_other_state(&walk, cursor, native->sp);
         return scan->put - before;
     }

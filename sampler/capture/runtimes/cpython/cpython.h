@@ -62,6 +62,7 @@ enum cpython_word {
     CPYTHON_FRAME_CODE,
     CPYTHON_FRAME_POSITION,
     CPYTHON_FRAME_OWNER,  /* a byte; 3.11: is_entry */
+    CPYTHON_FRAME_STATE,  /* an int8_t, in 3.10: whether it runs, and how it ended */
     CPYTHON_FRAME_TLBC,   /* which of a code's bytecodes it runs */
     CPYTHON_FRAME_LOCALS, /* its first variable */
     CPYTHON_OBJECT_TYPE,
