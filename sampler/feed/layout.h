@@ -535,9 +535,9 @@ enum {
 };
 
 /* In place of a module's number. */
-enum { FEED_MODULE_CODE = 0xfffe, FEED_MODULE_NAMED = 0xffff };
+enum { FEED_MODULE_KERNEL = 0xfffd, FEED_MODULE_CODE = 0xfffe, FEED_MODULE_NAMED = 0xffff };
 enum feed_name_kind { FEED_NAME_JIT, FEED_NAME_INTERPRETED, FEED_NAME_KIND_COUNT };
-static_assert(2 * (int)FEED_MODULES_MAX <= (int)FEED_MODULE_CODE, "layout");
+static_assert(2 * (int)FEED_MODULES_MAX <= (int)FEED_MODULE_KERNEL, "layout");
 
 /* Frames other than the leaf (and the one a signal interrupted) hold the return address
  * minus one: that byte lies in the call, so in the calling function. */
@@ -559,8 +559,11 @@ enum { FEED_CODE_BITS = 24, FEED_NO_POSITION = 0xffffff };
 #define FEED_FRAME_CODE_ID(frame)       ((uint32_t)((frame) >> 24) & 0xffffff)
 #define FEED_FRAME_CODE_POSITION(frame) ((uint32_t)(frame)&0xffffff)
 static_assert(FEED_CODES_BYTES / FEED_CODE_ALIGN <= 1 << FEED_CODE_BITS, "layout");
-#define FEED_OFFSET_MASK         ((UINT64_C(1) << 48) - 1)
-#define FEED_FRAME_MODULE(frame) ((uint32_t)((frame) >> 48))
-#define FEED_FRAME_OFFSET(frame) ((frame)&FEED_OFFSET_MASK)
+/* Code of the kernel's, by its address: of a program that is sampled from outside. */
+#define FEED_FRAME_KERNEL(address)       FEED_FRAME(FEED_MODULE_KERNEL, address)
+#define FEED_FRAME_KERNEL_ADDRESS(frame) (FEED_FRAME_OFFSET(frame) | ~FEED_OFFSET_MASK)
+#define FEED_OFFSET_MASK                 ((UINT64_C(1) << 48) - 1)
+#define FEED_FRAME_MODULE(frame)         ((uint32_t)((frame) >> 48))
+#define FEED_FRAME_OFFSET(frame)         ((frame)&FEED_OFFSET_MASK)
 
 #endif

@@ -130,20 +130,26 @@ static struct target *came(void *context, pid_t pid, pid_t parent)
     return target;
 }
 
+static struct scheme_family family_of(struct attached *attached)
+{
+    return (struct scheme_family){ came, went, attached };
+}
+
 /* NULL, with a refusal; and nobody has heard of it. */
 static void *open_scheme(struct attached *attached, const struct scheme *scheme,
                          struct refusal *why)
 {
-    const struct scheme_family family = { came, went, attached };
     pid_t pid = attached->options.pid;
     int memfd;
     struct target *target = open_target(attached, scheme, pid, &memfd, why);
+    const struct scheme_start start = { pid, target, family_of(attached),
+                                        attached->options.kernel };
     void *session;
 
     if (!target)
         return NULL;
     attached->scheme = scheme;
-    session = scheme->open(pid, target, &family, why);
+    session = scheme->open(&start, why);
     if (session) {
         join(attached, pid, memfd);
         return session;
@@ -171,10 +177,10 @@ static bool runs_interpreter(pid_t pid)
 
 static void *open_machine(struct attached *attached, struct refusal *why)
 {
-    const struct scheme_family family = { came, went, attached };
+    const struct scheme_start start = { 0, NULL, family_of(attached), attached->options.kernel };
 
     attached->scheme = &scheme_machine;
-    return scheme_machine.open(0, NULL, &family, why);
+    return scheme_machine.open(&start, why);
 }
 
 static void *open_any(struct attached *attached, struct refusal *why)
@@ -189,6 +195,8 @@ static void *open_any(struct attached *attached, struct refusal *why)
             return NULL;
         via = ATTACHED_PERF;
     }
+    if (attached->options.kernel)
+        via = ATTACHED_PERF;
     if (via == ATTACHED_AUTO && attached->options.interpreted &&
         runs_interpreter(attached->options.pid))
         via = ATTACHED_SUSPEND;

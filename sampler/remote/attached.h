@@ -29,6 +29,7 @@ struct attached_options {
     bool interpreted;        /* AUTO: suspend for a known interpreter, whose functions are wanted */
     bool alone;              /* without the children that it makes */
     bool off_cpu;            /* its waits will be wanted: by perf alone */
+    bool kernel;             /* the kernel's frames, too: by perf alone */
     const char *tables_path; /* as in target.h */
     /* INJECT: as in inject/inject.h. The program says hello at the socket by itself: nobody joins. */
     const char *library, *socket;

@@ -19,6 +19,7 @@ struct scheme_cost {
     uint32_t stack_bytes;    /* perf: that are copied with each sample, at most */
     uint64_t kernel_threads; /* samples of them, which are of no process: of all processes only */
     bool no_kernel;          /* perf: the kernel tells no samples of its own time */
+    bool unnamed_kernel;     /* perf: and of its code, which is shown, no names */
 };
 
 enum { SCHEME_OVER = -1 };
@@ -32,14 +33,20 @@ struct scheme_family {
     void *context;
 };
 
+struct scheme_start {
+    pid_t pid;
+    struct target *target;
+    struct scheme_family family;
+    bool kernel; /* frames of the kernel are wanted, too: of perf alone */
+};
+
 struct scheme {
     const char *word; /* for people */
     enum feed_timer timer;
     /* Whether waits of the process can be seen, too; NULL: by this scheme they are not. */
     bool (*may_off_cpu)(pid_t pid, struct refusal *why);
     /* Begins with all threads of the process. */
-    void *(*open)(pid_t pid, struct target *target, const struct scheme_family *family,
-                  struct refusal *why);
+    void *(*open)(const struct scheme_start *start, struct refusal *why);
     /* What is due. Returns for how many microseconds nothing will be, unless a descriptor says so; or SCHEME_OVER: all programs
      * have ended. */
     int64_t (*work)(void *session, int64_t now_ns);

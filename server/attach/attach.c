@@ -203,6 +203,9 @@ static void say_attached(const struct attaching *attaching, pid_t pid, struct at
             "the kernel lets only root sample its own code: time there is told with the code of "
             "process %d that is sampled next",
             (int)pid);
+    if (cost.unnamed_kernel)
+        log_line("the kernel hides its addresses from this user, so its frames have no names: run "
+                 "isoscope as root, or `sysctl kernel.kptr_restrict=0`");
 }
 
 /* False: to none of them. */
@@ -225,6 +228,7 @@ static bool attach_all(struct attaching *attaching)
             .interpreted = !attaching->options->no_runtimes,
             .alone = attaching->options->alone,
             .off_cpu = attaching->options->off_cpu,
+            .kernel = attaching->options->kernel,
             .tables_path = profile_has_tables(attaching->host.profile) ? attaching->tables : NULL,
             .library = attaching->library,
             .socket = run_dir_socket(attaching->dir),

@@ -65,6 +65,11 @@ static const struct option_row attach_rows[] = {
       .help = "where threads give their processor away, for how long, and as root who wakes them: "
               "--kind wait of other commands. By perf alone; asks for root, or for "
               "kernel.perf_event_paranoid of 1 or less" },
+    { "kernel", .kind = OPTION_ON, AT(kernel),
+      .help =
+          "the kernel's frames above the program's, in libraries [kernel] and [MODULE]. By perf "
+          "alone; asks for root, or for kernel.perf_event_paranoid of 1 or less; names, also for "
+          "kernel.kptr_restrict of 0" },
     { "eject", .kind = OPTION_ON, AT(eject),
       .help = "with --via inject: stop the sampler in the program when done" },
     { "for", .kind = OPTION_UINT32, AT(seconds), .least = 1, .most = 604800, .value = "SECONDS",
@@ -209,8 +214,9 @@ int attach_options_parse(struct attach_options *out, int argc, char **argv, char
         return -ISOSCOPE_INVALID;
     if (stall_options_agree(&out->serve.host.stalls, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
-    if (out->off_cpu && out->via != ATTACHED_AUTO && out->via != ATTACHED_PERF) {
-        snprintf(error, error_size, "--off-cpu goes with --via perf only");
+    if ((out->off_cpu || out->kernel) && out->via != ATTACHED_AUTO && out->via != ATTACHED_PERF) {
+        snprintf(error, error_size, "--%s goes with --via perf only",
+                 out->off_cpu ? "off-cpu" : "kernel");
         return -ISOSCOPE_INVALID;
     }
     if (out->off_cpu)

@@ -23,6 +23,7 @@ struct attach_options {
     bool all;         /* every process; pids has one, 0 */
     bool alone;       /* without children */
     bool off_cpu;
+    bool kernel;
     bool eject;
     bool no_runtimes;
     uint32_t seconds; /* 0: until the programs end */

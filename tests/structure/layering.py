@@ -11,6 +11,7 @@ SYMBOLS = ("sampler/profile/symbols/symbols.h", "sampler/profile/symbols/lines.h
            "sampler/profile/symbols/instructions.h",
            "sampler/profile/symbols/files/module_file.h",
            "sampler/profile/symbols/files/symbol_server.h",
+           "sampler/profile/symbols/kernel/kernel_places.h",
            "sampler/profile/symbols/names/demangle.h")
 
 # What a profile is entered by; the code behind them stands in its rooms.
@@ -84,7 +85,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sampler/profile/symbols/dwarf": ("sampler/include", "sampler/feed", "sampler/profile/base/grow.h",
                                       "sampler/profile/symbols/key_sort.h",
                                       "sampler/profile/symbols/files"),
+    "sampler/profile/symbols/kernel": ("sampler/include", "sampler/feed", "sampler/profile/symbols/files"),
     "sampler/profile/symbols": ("sampler/include", "sampler/feed", "sampler/profile/symbols/files",
+                                "sampler/profile/symbols/kernel",
                                 "sampler/profile/symbols/names", "sampler/profile/symbols/dwarf"),
     "sampler/profile/base": ("sampler/include", "sampler/feed"),
     "sampler/profile/store": ("sampler/include", "sampler/feed", "sampler/profile/base",
@@ -161,7 +164,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                               f"{CAPTURE}/modules", f"{CAPTURE}/wall/answer.h", "sampler/profile/base/map64.h",
                               "sampler/profile/wall/sleeper_scan.h",
                               "sampler/remote/refusal.h"),
-    "sampler/remote/perf": (*SCHEME, "sampler/profile/base/map64.h"),
+    "sampler/remote/perf": (*SCHEME, "sampler/profile/base/map64.h",
+                            "sampler/profile/symbols/kernel/kernel_places.h"),
     "sampler/remote/suspend": (*SCHEME, "sampler/remote/stacks/thread_stop.h"),
     "sampler/remote/inject": ("sampler/include", "sampler/feed", f"{CAPTURE}/system", "sampler/remote/refusal.h",
                               "sampler/remote/stacks/held_stack.h"),

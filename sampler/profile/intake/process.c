@@ -393,6 +393,20 @@ static uint64_t bare_frame(struct process *process, uint64_t pc, struct registry
     return name ? FRAME_KEY(registry_named(registry, FEED_NAME_JIT), name) : FRAME_KEY(0, pc);
 }
 
+static uint64_t kernel_frame(struct process *process, uint64_t feed_frame,
+                             struct registry *registry, struct symbolizer *symbolizer)
+{
+    uint64_t offset;
+    uint32_t number = registry_kernel(registry, FEED_FRAME_KERNEL_ADDRESS(feed_frame),
+                                      process->round_us, &offset);
+
+    if (number && !module_set_has(&process->met_now, number)) {
+        module_set_add(&process->met_now, number);
+        symbolizer_expect(symbolizer, registry_module(registry, number));
+    }
+    return FRAME_KEY(number, offset);
+}
+
 bool process_frame(struct process *process, uint64_t feed_frame, struct registry *registry,
                    struct symbolizer *symbolizer, uint64_t *out)
 {
@@ -405,6 +419,10 @@ bool process_frame(struct process *process, uint64_t feed_frame, struct registry
     if (FEED_FRAME_MODULE(feed_frame) == FEED_MODULE_CODE) {
         *out = code_frame(&process->codes, process->reader, process->pid, feed_frame, registry,
                           &process->met_now);
+        return true;
+    }
+    if (FEED_FRAME_MODULE(feed_frame) == FEED_MODULE_KERNEL) {
+        *out = kernel_frame(process, feed_frame, registry, symbolizer);
         return true;
     }
     /* The program met code before it knew the module: by now it may. */

@@ -2,6 +2,7 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../base/index16.h"
+#include "../symbols/kernel/kernel_places.h"
 #include "script_places.h"
 
 #include <assert.h>
@@ -17,6 +18,7 @@ struct registry {
     struct index16 index;      /* registry_number only */
     struct names *names;
     struct codes *codes;
+    struct kernel_places kernel; /* registry_kernel only */
 };
 
 static const uint8_t no_build_id[1];
@@ -26,7 +28,7 @@ static bool begins_with(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
-static bool is_system(const char *path)
+static bool is_system(const char *path, uint32_t build_id_bytes)
 {
     static const char *const roots[] = { "/lib/",       "/lib32/",      "/lib64/",
                                          "/libx32/",    "/usr/lib/",    "/usr/lib32/",
@@ -35,7 +37,7 @@ static bool is_system(const char *path)
     for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
         if (begins_with(path, roots[i]))
             return true;
-    return !strcmp(path, "[vdso]");
+    return !strcmp(path, "[vdso]") || kernel_library_is(path, build_id_bytes);
 }
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
@@ -103,7 +105,7 @@ static struct module *module_new(const char *path, size_t path_bytes, const uint
     }
     slash = strrchr(module->path, '/');
     module->name = slash && slash[1] ? slash + 1 : module->path;
-    module->system = is_system(module->path);
+    module->system = is_system(module->path, build_id_bytes);
     module->sampler = begins_with(module->name, "libisoscope.so") ||
                       begins_with(module->name, "libisoscope_alloc.so") ||
                       begins_with(module->name, "libisoscope_lock.so");
@@ -143,6 +145,7 @@ void registry_free(struct registry *registry)
         module_free(registry->by_number[i]);
     names_free(registry->names);
     codes_free(registry->codes);
+    kernel_places_free(&registry->kernel);
     free(registry->by_number);
     index16_free(&registry->index);
     free(registry);
@@ -274,6 +277,19 @@ uint32_t registry_script(struct registry *registry, enum feed_runtime_kind runti
     struct module_key key = key_of_script(runtime, path);
 
     return number_of(registry, &key);
+}
+
+uint32_t registry_kernel(struct registry *registry, uint64_t address, int64_t now_us,
+                         uint64_t *offset)
+{
+    const struct kernel_place *place = kernel_places_find(&registry->kernel, address, now_us);
+    uint32_t number =
+        registry_number(registry, place->library, place->build_id, place->build_id_bytes);
+
+    *offset = address - place->start;
+    if (number)
+        registry_seen(registry_module(registry, number), 0, 0, place->start);
+    return number;
 }
 
 bool registry_put(struct registry *registry, uint32_t number, const char *path,

@@ -11,8 +11,10 @@
  * name's number in the names of the registry. A file whose functions a runtime runs is a module, too, a
  * script: there a frame's offset is codes.h's.
  *
+ * The kernel's own code is a module, and so is each module of its that has run: symbols/kernel.
+ *
  * Ownership  Modules live as long as the registry; so do their symbols, names and codes.
- * Threads    registry_number, _script, _put, _seen and _named: one at a time. The rest: any, also
+ * Threads    registry_number, _script, _kernel, _put, _seen and _named: one at a time. The rest: any, also
  *            meanwhile.
  * Errors     registry_new: 0 or -ISOSCOPE_NO_MEMORY.
  */
@@ -88,6 +90,9 @@ uint32_t registry_number(struct registry *registry, const char *path, const uint
 /* The same of a file whose functions a runtime runs; path: or the runtime's word for what is in none. */
 uint32_t registry_script(struct registry *registry, enum feed_runtime_kind runtime,
                          const char *path);
+/* The kernel's code at that address, with where in it that is. 0: no room. */
+uint32_t registry_kernel(struct registry *registry, uint64_t address, int64_t now_us,
+                         uint64_t *offset);
 /* Under the number that it had in another profile; others come behind it. False: it is taken, there
  * is one like it, or no room. */
 bool registry_put(struct registry *registry, uint32_t number, const char *path,

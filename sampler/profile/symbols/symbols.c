@@ -5,6 +5,7 @@
 #include "files/debug_file.h"
 #include "files/elf_functions.h"
 #include "files/mini_debug.h"
+#include "kernel/kernel_symbols.h"
 #include "names/frame_starts.h"
 #include "names/other_languages.h"
 #include "names/plt.h"
@@ -71,7 +72,10 @@ int symbols_read(struct symbols **out, const struct module_file *module)
 
     if (!symbols)
         return -ISOSCOPE_NO_MEMORY;
-    read_files(symbols, module);
+    if (kernel_library_is(module->path, module->build_id_bytes))
+        kernel_symbols(module, take_function, symbols, &symbols->reason);
+    else
+        read_files(symbols, module);
     if (ranges_build(&symbols->ranges) == 0)
         symbols->display_name =
             calloc(symbols->ranges.symbol_count + 1, sizeof(*symbols->display_name));

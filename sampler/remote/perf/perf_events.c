@@ -78,6 +78,10 @@ static struct perf_event_attr attributes(const struct perf_events *events)
     };
 
     ask[events->wish.what](events, &attr);
+    if (events->wish.kernel) {
+        attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+        attr.exclude_callchain_user = 1;
+    }
     if (attr.sample_type & PERF_SAMPLE_STACK_USER) {
         attr.sample_regs_user = PERF_REGISTERS_MASK;
         attr.sample_stack_user = events->wish.stack_bytes;
@@ -91,7 +95,7 @@ static int open_event(struct perf_events *events, pid_t tid, uint32_t processor)
     long fd = syscall(SYS_perf_event_open, &attr, tid, (int)processor, -1, PERF_FLAG_FD_CLOEXEC);
 
     if (fd < 0 && (errno == EACCES || errno == EPERM) && events->wish.what == PERF_CLOCK &&
-        !events->no_kernel) {
+        !events->no_kernel && !events->wish.kernel) {
         events->no_kernel = true;
         return open_event(events, tid, processor);
     }

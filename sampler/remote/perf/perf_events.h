@@ -30,6 +30,7 @@ enum perf_what {
 struct perf_wish {
     enum perf_what what;
     uint32_t period_us, stack_bytes; /* CLOCK: its period */
+    bool kernel; /* the kernel's part of the stack too, for who may see it; else nothing */
     uint64_t
         tracepoint; /* WAKEUPS, SWITCHES: its number; SWITCHES, 0: none, so it is not told why */
 };

@@ -1,7 +1,7 @@
 #include "perf_off_cpu.h"
 
 #include "perf_events.h"
-#include "perf_registers.h"
+#include "perf_sample.h"
 #include "perf_tracepoints.h"
 
 #include "../../feed/record.h"
@@ -36,28 +36,14 @@ struct perf_off_cpu {
     int64_t judged_ns;
 };
 
-/* Bodies of records, as these events are asked for. */
-struct head_body {
-    uint32_t pid, tid;
-    uint64_t at_ns;
-};
-struct raw_body { /* with tracepoints */
-    uint32_t bytes;
-    uint8_t data[]; /* up to a multiple of 8, with bytes */
-};
 struct lost_body {
     uint64_t id, lost;
-};
-struct copy_body {
-    uint64_t abi; /* 0: no registers, and then none follow */
-    uint64_t registers[PERF_REGISTERS];
-    uint64_t stack_bytes; /* that follow, and a word behind them: how many are good */
 };
 
 bool perf_off_cpu_may(pid_t pid, struct refusal *why)
 {
     struct perf_off_cpu *off_cpu = NULL;
-    int problem = perf_off_cpu_new(&off_cpu, PERF_STACK_FIRST);
+    int problem = perf_off_cpu_new(&off_cpu, PERF_STACK_FIRST, false);
 
     if (!problem)
         problem = perf_off_cpu_add(off_cpu, pid);
@@ -79,7 +65,7 @@ bool perf_off_cpu_may(pid_t pid, struct refusal *why)
     return refusal_say(why, "waits of process %d cannot be seen: %s", (int)pid, strerror(problem));
 }
 
-int perf_off_cpu_new(struct perf_off_cpu **out, uint32_t stack_bytes)
+int perf_off_cpu_new(struct perf_off_cpu **out, uint32_t stack_bytes, bool kernel)
 {
     struct perf_off_cpu *off_cpu = calloc(1, sizeof(*off_cpu));
     struct perf_wish wish;
@@ -91,6 +77,7 @@ int perf_off_cpu_new(struct perf_off_cpu **out, uint32_t stack_bytes)
     off_cpu->period = 1;
     wish = (struct perf_wish){ .what = PERF_SWITCHES,
                                .stack_bytes = stack_bytes,
+                               .kernel = kernel,
                                .tracepoint = off_cpu->tracepoints.switches };
     problem = perf_events_open(&off_cpu->switches, &wish);
     wish = (struct perf_wish){ .what = PERF_WAKEUPS, .tracepoint = off_cpu->tracepoints.wakeups };
@@ -136,13 +123,14 @@ static bool note(struct perf_off_cpu *off_cpu, struct place place)
 }
 
 /* Samples begin with it, all others end with it. */
-static const struct head_body *head_of(const struct perf_event_header *record)
+static const struct perf_sample_head *head_of(const struct perf_event_header *record)
 {
-    if (record->size < sizeof(*record) + sizeof(struct head_body))
+    if (record->size < sizeof(*record) + sizeof(struct perf_sample_head))
         return NULL;
     return record->type == PERF_RECORD_SAMPLE
                ? (const void *)(record + 1)
-               : (const void *)((const uint8_t *)record + record->size - sizeof(struct head_body));
+               : (const void *)((const uint8_t *)record + record->size -
+                                sizeof(struct perf_sample_head));
 }
 
 static void gather(struct perf_off_cpu *off_cpu, struct perf_events *events)
@@ -154,7 +142,7 @@ static void gather(struct perf_off_cpu *off_cpu, struct perf_events *events)
             continue;
         perf_ring_begin(&events->rings[i]);
         while ((record = perf_ring_next(&events->rings[i]))) {
-            const struct head_body *head = head_of(record);
+            const struct perf_sample_head *head = head_of(record);
 
             if (head &&
                 !note(off_cpu, (struct place){ head->at_ns, record, events == &off_cpu->wakeups }))
@@ -180,14 +168,13 @@ static int by_time(const void *one, const void *other)
 }
 
 /* A value of size bytes in a tracepoint's data; 0: it is not there. */
-static uint64_t value_at(const struct raw_body *raw, const uint8_t *end, uint32_t at, uint32_t size)
+static uint64_t value_at(const struct perf_sample *sample, uint32_t at, uint32_t size)
 {
     uint64_t value = 0;
 
-    if (raw->data > end || size > sizeof(value) || raw->bytes > (size_t)(end - raw->data) ||
-        at + size > raw->bytes)
+    if (size > sizeof(value) || at + size > sample->raw_bytes)
         return 0;
-    memcpy(&value, raw->data + at, size); /* little endian, as all that we run on */
+    memcpy(&value, sample->raw + at, size); /* little endian, as all that we run on */
     return value;
 }
 
@@ -199,71 +186,44 @@ static uint32_t what_of(uint64_t state)
                                    : FEED_WAIT_PROCESSOR;
 }
 
-/* False: the record is shorter than it says, or has no registers. */
-static bool read_copy(const struct copy_body *copy, const uint8_t *end, ucontext_t *registers,
-                      struct target_sample *out)
-{
-    const uint8_t *stack = (const uint8_t *)(copy + 1);
-    uint64_t good = 0;
-
-    if (stack > end || !copy->abi || copy->stack_bytes > (uint64_t)(end - stack))
-        return false;
-    if (copy->stack_bytes + sizeof(good) <= (uint64_t)(end - stack))
-        memcpy(&good, stack + copy->stack_bytes, sizeof(good));
-    memset(registers, 0, sizeof(*registers));
-    perf_registers_take(copy->registers, registers);
-    out->registers = registers;
-    out->stack = stack;
-    out->stack_bytes = good < copy->stack_bytes ? good & ~UINT64_C(7) : copy->stack_bytes;
-    out->stack_at = target_stack_pointer(registers);
-    return true;
-}
-
 static void take_left(const struct perf_off_cpu *off_cpu, const struct perf_event_header *record,
                       struct target *target, struct perf_off_cpu_cost *cost)
 {
-    const struct head_body *body = (const void *)(record + 1);
-    const uint8_t *end = (const uint8_t *)record + record->size, *next = (const void *)(body + 1);
-    struct target_sample sample = { .tid = (pid_t)body->tid, .at_ns = (int64_t)body->at_ns };
-    uint32_t what = FEED_WAIT_BLOCKED;
+    const struct perf_tracepoints *tracepoints = &off_cpu->tracepoints;
+    struct perf_sample sample;
+    struct target_sample from;
     ucontext_t registers;
+    uint32_t what;
 
-    if (off_cpu->tracepoints.switches) {
-        const struct raw_body *raw = (const void *)next;
-
-        if (next + sizeof(*raw) > end)
-            return;
-        what = what_of(
-            value_at(raw, end, off_cpu->tracepoints.state_at, off_cpu->tracepoints.state_size));
-        next += sizeof(*raw) + raw->bytes;
-    }
-    if (next > end || !read_copy((const void *)next, end, &registers, &sample))
+    if (!perf_sample_read(record, &off_cpu->switches.wish, &sample) || !sample.registers)
         return;
+    what = sample.raw ? what_of(value_at(&sample, tracepoints->state_at, tracepoints->state_size))
+                      : FEED_WAIT_BLOCKED;
+    from = perf_sample_target(&sample, &registers);
     cost->copies++;
-    cost->cut += target_left(target, &sample, what) == TARGET_CUT;
+    cost->cut += target_left(target, &from, what) == TARGET_CUT;
 }
 
 /* The sample is of who runs; the thread that is woken stands in its data. In an interrupt nobody wakes it: time or a device does. */
 static void take_wakeup(const struct perf_off_cpu *off_cpu, const struct perf_event_header *record,
                         const struct perf_off_cpu_owner *owner)
 {
-    const struct head_body *head = (const void *)(record + 1);
-    const uint8_t *end = (const uint8_t *)record + record->size;
-    const struct raw_body *raw = (const void *)(head + 1);
+    struct perf_sample sample;
     uint64_t woken, flags;
 
-    if ((const uint8_t *)(raw + 1) > end)
+    if (!perf_sample_read(record, &off_cpu->wakeups.wish, &sample))
         return;
-    woken = value_at(raw, end, off_cpu->tracepoints.woken_at, sizeof(int32_t));
-    flags = value_at(raw, end, FLAGS_AT, sizeof(uint8_t));
+    woken = value_at(&sample, off_cpu->tracepoints.woken_at, sizeof(int32_t));
+    flags = value_at(&sample, FLAGS_AT, sizeof(uint8_t));
     if (woken && woken <= INT32_MAX)
-        owner->woken(owner->context, (pid_t)woken, flags & FLAGS_INTERRUPT ? 0 : (pid_t)head->tid);
+        owner->woken(owner->context, (pid_t)woken,
+                     flags & FLAGS_INTERRUPT ? 0 : (pid_t)sample.head->tid);
 }
 
 static void take_switch(struct perf_off_cpu *off_cpu, const struct perf_event_header *record,
                         struct target *target)
 {
-    const struct head_body *head = head_of(record);
+    const struct perf_sample_head *head = head_of(record);
 
     if (!(record->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
         target_back(target, (pid_t)head->tid, (int64_t)head->at_ns);
@@ -276,7 +236,7 @@ static void take_switch(struct perf_off_cpu *off_cpu, const struct perf_event_he
 static void take(struct perf_off_cpu *off_cpu, const struct place *place,
                  const struct perf_off_cpu_owner *owner, struct perf_off_cpu_cost *cost)
 {
-    const struct head_body *head = head_of(place->record);
+    const struct perf_sample_head *head = head_of(place->record);
     struct target *target;
 
     if (place->is_wakeup) {

@@ -32,8 +32,8 @@ struct perf_off_cpu_owner {
 
 /* False: the kernel lets this user not see switches of that process. */
 bool perf_off_cpu_may(pid_t pid, struct refusal *why);
-/* No thread yet. */
-int perf_off_cpu_new(struct perf_off_cpu **out, uint32_t stack_bytes);
+/* No thread yet. kernel: where in the kernel it waits, too. */
+int perf_off_cpu_new(struct perf_off_cpu **out, uint32_t stack_bytes, bool kernel);
 void perf_off_cpu_free(struct perf_off_cpu *off_cpu); /* NULL is fine */
 int perf_off_cpu_add(struct perf_off_cpu *off_cpu, pid_t tid);
 void perf_off_cpu_drain(struct perf_off_cpu *off_cpu, const struct perf_off_cpu_owner *owner,

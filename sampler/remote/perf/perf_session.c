@@ -3,11 +3,12 @@
  */
 #include "perf_events.h"
 #include "perf_off_cpu.h"
-#include "perf_registers.h"
+#include "perf_sample.h"
 
 #include "../scheme.h"
 
 #include "../../profile/base/map64.h"
+#include "../../profile/symbols/kernel/kernel_places.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -46,6 +47,7 @@ struct perf_session {
     struct perf_off_cpu *off_cpu; /* NULL: waits are not wanted */
     struct map64 clocked;         /* tids, while events are opened */
     struct scheme_family family;
+    bool kernel;            /* its frames are wanted */
     struct member *members; /* the first one is who was attached to */
     size_t member_count;
     struct map64 places_of; /* pid -> place in members + 1; 0: it is none */
@@ -68,13 +70,6 @@ struct task_body {
 struct comm_body {
     uint32_t pid, tid;
     char name[];
-};
-struct sample_body {
-    uint32_t pid, tid;
-    uint64_t at_ns;
-    uint64_t abi; /* 0: no registers, and then none follow */
-    uint64_t registers[PERF_REGISTERS];
-    uint64_t stack_bytes; /* that follow, and a word behind them: how many are good */
 };
 struct lost_body {
     uint64_t id, lost;
@@ -175,6 +170,7 @@ static int open_events(struct perf_session *session, const struct target_wishes 
 {
     const struct perf_wish clock = { .what = session->is_machine ? PERF_MACHINE : PERF_CLOCK,
                                      .period_us = wishes->period_us,
+                                     .kernel = session->kernel,
                                      .stack_bytes = stack_bytes };
     int problem;
 
@@ -188,7 +184,7 @@ static int open_events(struct perf_session *session, const struct target_wishes 
     if (session->is_machine)
         return problem ? problem : perf_events_add_all(&session->events);
     if (!problem && wishes->off_cpu)
-        problem = perf_off_cpu_new(&session->off_cpu, stack_bytes);
+        problem = perf_off_cpu_new(&session->off_cpu, stack_bytes, session->kernel);
     for (size_t i = 0; !problem && i < 2 * session->member_count; i++)
         target_follow_threads(session->members[i % session->member_count].target, add_thread,
                               session);
@@ -198,17 +194,40 @@ static int open_events(struct perf_session *session, const struct target_wishes 
     return problem ? problem : session->events.fd_count ? 0 : session->problem;
 }
 
-static bool refuse(struct refusal *why, pid_t pid, int problem)
+static void read_paranoid(char out[16])
 {
-    char paranoid[16] = "?";
     FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
 
-    if (file) {
-        if (!fgets(paranoid, sizeof(paranoid), file))
-            paranoid[0] = '\0';
-        paranoid[strcspn(paranoid, "\n")] = '\0';
-        fclose(file);
-    }
+    snprintf(out, 16, "?");
+    if (!file)
+        return;
+    if (!fgets(out, 16, file))
+        out[0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    fclose(file);
+}
+
+/* Whether perf events are refused at all, or only those of the kernel's code. */
+static bool refuse_kernel(struct refusal *why, const char *paranoid)
+{
+    if (geteuid() == 0)
+        return refusal_say(why,
+                           "the kernel refused to show its own code (--kernel), though isoscope "
+                           "is root: this container lacks CAP_PERFMON, or a seccomp filter "
+                           "forbids perf events; run it outside of the container");
+    return refusal_say(why,
+                       "the kernel does not show its own code (--kernel) to ordinary users "
+                       "(kernel.perf_event_paranoid is %s): run isoscope as root, or "
+                       "`sysctl kernel.perf_event_paranoid=1`",
+                       paranoid);
+}
+
+static bool refuse(struct refusal *why, const struct scheme_start *start, int problem)
+{
+    pid_t pid = start->pid;
+    char paranoid[16];
+
+    read_paranoid(paranoid);
     if (problem == EMFILE)
         return refusal_say(
             why, "process %d has more threads than there are descriptors for: raise `ulimit -n`",
@@ -222,6 +241,8 @@ static bool refuse(struct refusal *why, pid_t pid, int problem)
         return refusal_say(
             why, "the kernel refused perf events for process %d (a seccomp filter forbids them)",
             (int)pid);
+    if (problem == EACCES && start->kernel)
+        return refuse_kernel(why, paranoid);
     if (problem == EACCES)
         return refusal_say(
             why,
@@ -255,45 +276,64 @@ static void perf_close(void *context)
     free(session);
 }
 
-static void *perf_open(pid_t pid, struct target *target, const struct scheme_family *family,
-                       struct refusal *why)
+/* Its names are read where samples are named: here only whether there are any. */
+static bool has_unnamed_kernel(void)
+{
+    struct kernel_places places = { 0 };
+    bool hidden;
+
+    kernel_places_read(&places);
+    hidden = kernel_places_hidden(&places);
+    kernel_places_free(&places);
+    return hidden;
+}
+
+/* Nobody is a member yet. NULL: there is no memory. */
+static struct perf_session *new_session(const struct scheme_start *start)
 {
     struct perf_session *session = calloc(1, sizeof(*session));
-    struct target_wishes wishes = target_wishes(target);
+
+    if (!session)
+        return NULL;
+    session->family = start->family;
+    session->kernel = start->kernel;
+    session->cost.unnamed_kernel = start->kernel && has_unnamed_kernel();
+    return session;
+}
+
+static void *perf_open(const struct scheme_start *start, struct refusal *why)
+{
+    struct perf_session *session = new_session(start);
+    struct target_wishes wishes = target_wishes(start->target);
     int problem;
 
-    if (!session || !enter(session, pid, target)) {
+    if (!session || !enter(session, start->pid, start->target)) {
         if (session)
             map64_free(&session->places_of);
         free(session);
         refusal_say(why, "there is no memory");
         return NULL;
     }
-    session->family = *family;
     session->enabled = wishes.enabled;
     raise_descriptors();
     problem = open_events(session, &wishes, PERF_STACK_FIRST);
     if (!problem)
         return session;
-    refuse(why, pid, problem);
+    refuse(why, start, problem);
     perf_close(session);
     return NULL;
 }
 
-static void *perf_open_machine(pid_t pid, struct target *target, const struct scheme_family *family,
-                               struct refusal *why)
+static void *perf_open_machine(const struct scheme_start *start, struct refusal *why)
 {
-    struct perf_session *session = calloc(1, sizeof(*session));
+    struct perf_session *session = new_session(start);
     const struct target_wishes wishes = { .enabled = true, .period_us = FEED_PERIOD_DEFAULT_US };
     int problem;
 
-    (void)pid;
-    (void)target;
     if (!session) {
         refusal_say(why, "there is no memory");
         return NULL;
     }
-    session->family = *family;
     session->enabled = session->is_machine = true;
     raise_descriptors();
     problem = open_events(session, &wishes, PERF_STACK_FIRST);
@@ -329,7 +369,7 @@ static bool note(struct perf_session *session, const struct perf_event_header *r
 static uint64_t time_of(const struct perf_event_header *record, uint64_t before_ns)
 {
     if (record->type == PERF_RECORD_SAMPLE)
-        return ((const struct sample_body *)(record + 1))->at_ns;
+        return ((const struct perf_sample_head *)(record + 1))->at_ns;
     if (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT)
         return ((const struct task_body *)(record + 1))->at_ns;
     return before_ns;
@@ -373,42 +413,26 @@ static void expect(struct perf_session *session)
         const struct perf_event_header *record = session->places[i].record;
         const uint32_t *ids =
             (const void *)(record + 1); /* a process, and what the record's body has */
+        struct perf_sample sample;
         struct member *member = find(session, (pid_t)ids[0]);
 
         if (member && record->type == PERF_RECORD_FORK)
             target_thread(member->target, (pid_t)((const struct task_body *)ids)->tid);
         else if (member && record->type == PERF_RECORD_SAMPLE &&
-                 ((const struct sample_body *)ids)->abi)
+                 perf_sample_read(record, &session->events.wish, &sample) && sample.registers)
             target_expect(member->target, (pid_t)ids[1]);
     }
 }
 
-/* False: the record is shorter than it says. */
-static bool read_stack(const struct perf_event_header *record, struct target_sample *out)
-{
-    const struct sample_body *body = (const void *)(record + 1);
-    const uint8_t *end = (const uint8_t *)record + record->size,
-                  *stack = (const uint8_t *)(body + 1);
-    uint64_t good = 0;
-
-    if (stack > end || body->stack_bytes > (uint64_t)(end - stack))
-        return false;
-    if (body->stack_bytes + sizeof(good) <= (uint64_t)(end - stack))
-        memcpy(&good, stack + body->stack_bytes, sizeof(good));
-    out->stack = stack;
-    out->stack_bytes = good < body->stack_bytes ? good & ~UINT64_C(7) : body->stack_bytes;
-    return true;
-}
-
 /* Of all processes, those are met that run. What one has used that began since is all told. */
-static struct member *meet(struct perf_session *session, const struct sample_body *body)
+static struct member *meet(struct perf_session *session, const struct perf_sample *sample)
 {
-    pid_t pid = (pid_t)body->pid;
+    pid_t pid = (pid_t)sample->head->pid;
     struct member *member = find(session, pid);
 
     if (member || !session->is_machine || !pid || pid == getpid())
         return member;
-    if (!body->abi) {
+    if (!sample->registers) {
         session->cost.kernel_threads++;
         return NULL;
     }
@@ -417,26 +441,25 @@ static struct member *meet(struct perf_session *session, const struct sample_bod
     if (!member)
         session->cost.lost++;
     else if (map64_find(&session->born, (uint64_t)pid))
-        target_thread(member->target, (pid_t)body->tid);
+        target_thread(member->target, (pid_t)sample->head->tid);
     return member;
 }
 
 static void take_sample(struct perf_session *session, const struct perf_event_header *record)
 {
-    const struct sample_body *body = (const void *)(record + 1);
-    struct member *member = meet(session, body);
-    ucontext_t registers;
-    struct target_sample sample = { .tid = (pid_t)body->tid,
-                                    .at_ns = (int64_t)body->at_ns,
-                                    .registers = &registers };
     enum target_outcome outcome;
+    struct perf_sample sample;
+    struct target_sample from;
+    struct member *member;
+    ucontext_t registers;
 
-    if (!member || !body->abi || !read_stack(record, &sample))
+    if (!perf_sample_read(record, &session->events.wish, &sample))
         return;
-    memset(&registers, 0, sizeof(registers));
-    perf_registers_take(body->registers, &registers);
-    sample.stack_at = target_stack_pointer(&registers);
-    outcome = target_sample(member->target, &sample);
+    member = meet(session, &sample);
+    if (!member || !sample.registers)
+        return;
+    from = perf_sample_target(&sample, &registers);
+    outcome = target_sample(member->target, &from);
     session->cost.samples++;
     session->cost.whole += outcome == TARGET_WHOLE;
     session->cost.cut += outcome == TARGET_CUT;

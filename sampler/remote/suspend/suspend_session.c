@@ -210,12 +210,11 @@ static void suspend_close(void *context)
     free(session);
 }
 
-static void *suspend_open(pid_t pid, struct target *target, const struct scheme_family *family,
-                          struct refusal *why)
+static void *suspend_open(const struct scheme_start *start, struct refusal *why)
 {
     struct suspend_session *session;
 
-    if (!refusal_look_inside(why, pid))
+    if (!refusal_look_inside(why, start->pid))
         return NULL;
     session = calloc(1, sizeof(*session));
     if (session)
@@ -229,10 +228,10 @@ static void *suspend_open(pid_t pid, struct target *target, const struct scheme_
     setpriority(PRIO_PROCESS, (id_t)gettid(), -20);
     memset(session->copy.bytes, 1, COPY_BYTES); /* its pages are there before anybody is stopped */
     session->copy.room = COPY_BYTES;
-    session->pid = pid;
-    session->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    session->target = target;
-    session->family = *family;
+    session->pid = start->pid;
+    session->pidfd = (int)syscall(SYS_pidfd_open, start->pid, 0);
+    session->target = start->target;
+    session->family = start->family;
     return session;
 }
 

@@ -276,16 +276,28 @@ static struct runtime_scan *begin_scan(struct target *target, uint32_t slot,
     return sleeper_scan_begin(sleeper_scan_of(&target->scan, &target->writer), target->pid, slot);
 }
 
+/* The leaf is exact; behind it stand return addresses. Half of the frames stay the program's. */
+static uint32_t put_kernel(const struct target_sample *from, uint64_t *frames, uint32_t frames_max)
+{
+    uint32_t count = from->kernel_count < frames_max / 2 ? from->kernel_count : frames_max / 2;
+
+    for (uint32_t i = 0; i < count; i++)
+        frames[i] = FEED_FRAME_KERNEL(from->kernel[i] - (i > 0));
+    return count;
+}
+
 void target_walk(struct target *target, struct target_thread *thread,
                  const struct target_sample *from, uint64_t *frames, struct unwind_result *result)
 {
+    const uint32_t frames_max = feed_writer_depth_max(&target->writer);
+    const uint32_t in_kernel = put_kernel(from, frames, frames_max);
     const struct stack_range nowhere = { 0 };
     const struct unwind_request request = {
         .scan = from->still ? begin_scan(target, thread->slot, from->thread_pointer) : NULL,
         .map = atomic_load_explicit(&target->modules.maps.current, memory_order_acquire),
         .stack = &nowhere,
         .outer_frames = &thread->outer_frames,
-        .frames_max = feed_writer_depth_max(&target->writer),
+        .frames_max = frames_max - in_kernel,
     };
 
     target->walked = from;
@@ -294,7 +306,8 @@ void target_walk(struct target *target, struct target_thread *thread,
                                                .read = read_memory,
                                                .read_context = target,
                                                .registers = from->registers };
-    unwind_asleep(&request, &target->sleeper, frames, result);
+    unwind_asleep(&request, &target->sleeper, frames + in_kernel, result);
+    result->depth += in_kernel;
     target->unknown_code |= result->unknown_code;
 }
 

@@ -69,6 +69,9 @@ bool target_is_ready(const struct target *target, int64_t now_ns);
 struct target_sample {
     pid_t tid;
     int64_t at_ns;
+    /* Where it was in the kernel: addresses there, leaf first; they stand before the program's own. */
+    const uint64_t *kernel;
+    uint32_t kernel_count;
     /* All registers of user mode. */
     const ucontext_t *registers;
     /* The stack, from its pointer on, as it was; beyond it nothing is read, for by now it is another. */

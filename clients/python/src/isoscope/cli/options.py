@@ -62,6 +62,8 @@ def add_place(parser: Any, *, files: bool = True) -> None:
     parser.add_argument("--via", choices=("auto", "perf", "suspend"),
                         help="with -p: see isoscope attach --via; suspend also shows the functions that an "
                              "interpreter runs")
+    parser.add_argument("--kernel", action="store_true",
+                        help="with -p: the kernel's frames, too; see isoscope attach --kernel")
     add_run_options(parser)
 
 
@@ -90,7 +92,7 @@ def add_run_options(parser: Any) -> None:
 
 def attach_options(args: argparse.Namespace) -> list[str]:
     """Those of `isoscope attach` that were given."""
-    return ["--via", args.via] if args.via else []
+    return [*(["--via", args.via] if args.via else []), *(["--kernel"] if args.kernel else [])]
 
 
 def run_options(args: argparse.Namespace) -> list[str]:

@@ -57,6 +57,8 @@ def check(args: argparse.Namespace, *, live: bool = False) -> None:
         return
     if getattr(args, "via", None) is not None:
         raise UsageError("--via needs `-p PID`: it says how a process that runs already is sampled")
+    if getattr(args, "kernel", False):
+        raise UsageError("--kernel needs `-p PID`: under `isoscope run` nobody sees the kernel's frames")
     if args.source is None and args.command is None:
         try:
             args.source = from_environment()

@@ -123,11 +123,12 @@ class _Session:
         if one.get("codeBytes"):
             code = Code(one["codeOffset"], one["codeBytes"], one["codeFileOffset"], one.get("base", 0))
         runtime = str(one.get("runtime") or "")
-        system = path.startswith(_SYSTEM) or path == "[vdso]"
+        name, build_id = path.rpartition("/")[2], str(one.get("buildId") or "")
+        of_kernel = path in ("[vdso]", "[kernel]") or (path.startswith("[") and build_id != "")  # or a module of its
+        system = path.startswith(_SYSTEM) or of_kernel
         if runtime:  # whose code its file is depends on the runtime: it is said
             system = bool(one.get("system"))
             self._runtimes[one["number"]] = runtime
-        name, build_id = path.rpartition("/")[2], str(one.get("buildId") or "")
         uri = f"file://{path}" if path.startswith("/") else path
         self._modules[one["number"]] = Library(
             f"libraries/{one['number']}", uri, name, path, system, build_id, code, str(one.get("runs") or "")

@@ -8,7 +8,7 @@ export class BadFile extends Error {}
 const SAMPLES_MOST = 20_000_000;
 
 // As the service has it, and the Dart VM's own.
-const SYSTEM = /^(\/usr)?\/lib(32|64|x32|exec)?\/|^\[vdso\]$|^dart:|^org-dartlang-sdk:/;
+const SYSTEM = /^(\/usr)?\/lib(32|64|x32|exec)?\/|^\[(vdso|kernel)\]$|^dart:|^org-dartlang-sdk:/;
 
 export interface SampleOf {
   stack: number;
