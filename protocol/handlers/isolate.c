@@ -19,12 +19,12 @@ static json_t *process_json(const struct service *service, const struct process_
     const struct feed_status_view *status = &process->status;
 
     json_t *end = process->live ? NULL : json_integer(service_epoch_ms(service, process->end_us));
-    json_t *json = json_pack("{s:i, s:i, s:o, s:b, s:o*, s:s, s:s*, s:I, s:o}", "pid", process->pid,
-                             "ppid", process->ppid, "exe", any_text(process->exe), "live",
-                             process->live, "endTime", end, "timer", counters_timer(process),
-                             "timerReason", counters_timer_reason(process), "truePeriodMicros",
-                             (json_int_t)status->true_period_us, "counters",
-                             counters_json(&service->isolates, process));
+    json_t *json = json_pack(
+        "{s:i, s:i, s:o, s:o*, s:b, s:o*, s:s, s:s*, s:I, s:o}", "pid", process->pid, "ppid",
+        process->ppid, "exe", any_text(process->exe), "place", isolate_place(process), "live",
+        process->live, "endTime", end, "timer", counters_timer(process), "timerReason",
+        counters_timer_reason(process), "truePeriodMicros", (json_int_t)status->true_period_us,
+        "counters", counters_json(&service->isolates, process));
 
     return isolate_with_exit(json, "exit", process);
 }

@@ -25,6 +25,12 @@ static bool is_found(int32_t pid, const char *name, const char *exe, const char 
     return found_in(number, search) || found_in(name, search) || found_in(exe, search);
 }
 
+/* By its container, too. */
+static bool lives_in(const struct process_info *process, const char *search)
+{
+    return found_in(process->place_label, search) || found_in(process->place.container, search);
+}
+
 /* Of a process, not of one of its threads. */
 static json_t *listed(const struct service *service, const struct process_info *process)
 {
@@ -32,13 +38,14 @@ static json_t *listed(const struct service *service, const struct process_info *
 
     snprintf(group, sizeof(group), "isolateGroups/%llu", (unsigned long long)process->id);
     snprintf(isolate, sizeof(isolate), "isolates/%llu", (unsigned long long)process->id);
-    return json_pack(
-        "{s:i, s:o, s:o, s:s, s:s, s:I, s:b, s:I, s:s, s:I, s:I, s:I}", "pid", process->pid, "name",
-        any_text(process->name), "exe", any_text(process->exe), "isolateGroupId", group,
-        "isolateId", isolate, "startTime", (json_int_t)service_epoch_ms(service, process->start_us),
-        "sampling", process->enabled, "periodMicros", (json_int_t)process->period_us, "timer",
-        counters_timer(process), "cpuMicros", (json_int_t)(process->status.cpu_ns / NS_PER_US),
-        "samples", (json_int_t)process->samples, "evicted", (json_int_t)process->evicted);
+    return json_pack("{s:i, s:o, s:o, s:o*, s:s, s:s, s:I, s:b, s:I, s:s, s:I, s:I, s:I}", "pid",
+                     process->pid, "name", any_text(process->name), "exe", any_text(process->exe),
+                     "place", isolate_place_label(process), "isolateGroupId", group, "isolateId",
+                     isolate, "startTime", (json_int_t)service_epoch_ms(service, process->start_us),
+                     "sampling", process->enabled, "periodMicros", (json_int_t)process->period_us,
+                     "timer", counters_timer(process), "cpuMicros",
+                     (json_int_t)(process->status.cpu_ns / NS_PER_US), "samples",
+                     (json_int_t)process->samples, "evicted", (json_int_t)process->evicted);
 }
 
 static const struct process_info *live_process(const struct service *service, int64_t pid)
@@ -84,7 +91,9 @@ int handle_private_get_process_list(struct client *client,
     for (size_t i = 0; i < now->count; i++) {
         const struct process_info *process = &now->items[i];
 
-        if (!process->live || !is_found(process->pid, process->name, process->exe, params->search))
+        if (!process->live ||
+            (!is_found(process->pid, process->name, process->exe, params->search) &&
+             !lives_in(process, params->search)))
             continue;
         if (found++ < most)
             json_array_append_new(list, listed(service, process));

@@ -97,8 +97,11 @@ int isolates_set_name(struct isolates *isolates, const struct isolate *isolate, 
  * not. */
 json_t *isolate_refs(const struct isolates *isolates, const struct process_info *process);
 json_t *isolate_refs_unshown(const struct isolates *isolates);
-json_t *isolate_ref(const struct isolate *isolate);               /* @Isolate */
-json_t *isolate_group_ref(const struct process_info *process);    /* @IsolateGroup */
+json_t *isolate_ref(const struct isolate *isolate);            /* @Isolate */
+json_t *isolate_group_ref(const struct process_info *process); /* @IsolateGroup */
+/* Where on its machine it lives: _Place, and that for people. NULL: nowhere in particular. */
+json_t *isolate_place(const struct process_info *process);
+json_t *isolate_place_label(const struct process_info *process);
 json_t *isolate_root_library(const struct process_info *process); /* @Library: the executable */
 /* Adds how it ended (_Exit) where that is known, by this name. Takes over object; NULL when out of
  * memory. */

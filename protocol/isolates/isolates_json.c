@@ -53,14 +53,36 @@ json_t *isolate_ref(const struct isolate *isolate)
                      "_tid", isolate->tid ? json_integer(isolate->tid) : NULL);
 }
 
+static json_t *text_or_none(const char *text)
+{
+    return *text ? any_text(text) : NULL;
+}
+
+json_t *isolate_place_label(const struct process_info *process)
+{
+    return text_or_none(process->place_label);
+}
+
+json_t *isolate_place(const struct process_info *process)
+{
+    const struct process_place *place = &process->place;
+    json_t *label = isolate_place_label(process);
+
+    return label
+               ? json_pack("{s:o, s:o*, s:o*, s:o*, s:o*}", "label", label, "engine",
+                           text_or_none(place->engine), "container", text_or_none(place->container),
+                           "pod", text_or_none(place->pod), "unit", text_or_none(place->unit))
+               : NULL;
+}
+
 json_t *isolate_group_ref(const struct process_info *process)
 {
     char id[40];
 
     snprintf(id, sizeof(id), "isolateGroups/%" PRIu64, process->id);
-    return json_pack("{s:s, s:s, s:o, s:s, s:b}", "type", TYPE_ISOLATE_GROUP_REF, "id", id, "name",
-                     any_text(process->exe), "number", strchr(id, '/') + 1, "isSystemIsolateGroup",
-                     0);
+    return json_pack("{s:s, s:s, s:o, s:s, s:b, s:o*}", "type", TYPE_ISOLATE_GROUP_REF, "id", id,
+                     "name", any_text(process->exe), "number", strchr(id, '/') + 1,
+                     "isSystemIsolateGroup", 0, "_place", isolate_place_label(process));
 }
 
 static json_t *exit_json(int wait_status)

@@ -15,6 +15,7 @@
 #define ISOSCOPE_SNAPSHOT_H
 
 #include "../feed/feed_reader.h"
+#include "outside/process_place.h"
 #include "runtimes.h"
 #include "work.h"
 
@@ -50,6 +51,8 @@ struct process_info {
     uint32_t
         runtimes; /* that make code which ends stacks, and whose frames are not shown: runtimes.h */
     char unknown_runtime[128]; /* why the frames of one are not shown, with its name; "": of none */
+    struct process_place place;          /* where on its machine it lived when its feed began */
+    char place_label[PLACE_LABEL_BYTES]; /* that for people; "": nowhere in particular */
     struct feed_status_view status;
 };
 

@@ -78,6 +78,8 @@ export interface IsolateGroupRef {
   /** The id's digits. */
   number: string;
   isSystemIsolateGroup: boolean;
+  /** Its container or systemd unit, as _Place has it for people; absent: it is in none. */
+  _place?: string;
 }
 
 /** A module of the program: its file, or what stands for one. */
@@ -422,6 +424,8 @@ export interface IsolateGroup {
   /** The id's digits. */
   number: string;
   isSystemIsolateGroup: boolean;
+  /** Its container or systemd unit, as _Place has it for people; absent: it is in none. */
+  _place?: string;
   isolates: IsolateRef[];
 }
 
@@ -1171,6 +1175,8 @@ export interface PrivateListedProcess {
   pid: number;
   name: string;
   exe: string;
+  /** Its container or systemd unit, as _Place has it for people; absent: it is in none. */
+  place?: string;
   isolateGroupId: IsolateGroupId;
   isolateId: IsolateId;
   startTime: Millis;
@@ -1276,6 +1282,20 @@ export interface PrivateOtherProcess {
   name: string;
 }
 
+/** Where on its machine a program lives: its container, or its systemd unit, by the names of its control groups. */
+export interface PrivatePlace {
+  /** All of it for people, container numbers shortened: "docker 3f29c0e1a2b4", "nginx.service". */
+  label: string;
+  /** Of the container: docker, containerd, cri-o, podman or lxc; absent where the groups do not tell. */
+  engine?: string;
+  /** 64 hexadecimal digits; of LXC its name. */
+  container?: string;
+  /** Kubernetes' uid of its pod. */
+  pod?: string;
+  /** Of what is in no container: a systemd service or scope. */
+  unit?: string;
+}
+
 /** The same for Observatory. */
 export interface PrivatePorts {
   type: "_Ports";
@@ -1287,6 +1307,7 @@ export interface PrivateProcess {
   pid: number;
   ppid: number;
   exe: string;
+  place?: PrivatePlace;
   /** False: the process has ended, at endTime, and there may still be samples of it. */
   live: boolean;
   endTime?: Millis;

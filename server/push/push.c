@@ -11,6 +11,7 @@
 
 #include "../../protocol/service.h"
 #include "../../sampler/include/isoscope/isoscope.h"
+#include "../../sampler/profile/outside/process_place.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -335,14 +336,18 @@ static void add_known(struct push *push, const char *name, const char *value)
 
 void push_tell_pid(struct push *push, int pid)
 {
+    struct process_place place;
     char text[PUSH_ID_BYTES];
 
     if (!push)
         return;
     snprintf(text, sizeof(text), "%d", pid);
     push_label_add(&push->profile.labels, PID, text);
-    push_container_of(pid, text);
-    add_known(push, "container_id", text);
+    place = process_place_of(pid);
+    add_known(push, "container_id", place.container);
+    add_known(push, "container_runtime", place.engine);
+    add_known(push, "pod_uid", place.pod);
+    add_known(push, "systemd_unit", place.unit);
     push_build_of(pid, text);
     add_known(push, "build_id", text);
 }

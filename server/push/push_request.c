@@ -15,9 +15,15 @@
 static const struct {
     const char *ours, *otlp;
 } names[] = {
-    { SERVICE_NAME, "service.name" },   { "host", "host.name" },
-    { "user", "process.owner" },        { "pid", "process.pid" },
-    { "container_id", "container.id" }, { "build_id", "process.executable.build_id.gnu" },
+    { SERVICE_NAME, "service.name" },
+    { "host", "host.name" },
+    { "user", "process.owner" },
+    { "pid", "process.pid" },
+    { "container_id", "container.id" },
+    { "container_runtime", "container.runtime" },
+    { "pod_uid", "k8s.pod.uid" },
+    { "systemd_unit", "systemd.unit" },
+    { "build_id", "process.executable.build_id.gnu" },
 };
 
 static bool ends_in(const char *text, const char *end)

@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 enum {
-    PUSH_LABELS_MAX = 22, /* a series has 30 at most; some are the engine's own */
-    PUSH_LABELS_OURS = 6,
+    PUSH_LABELS_MAX = 24, /* a series has 30 at most; some are the engine's own */
+    PUSH_LABELS_OURS = 8,
     PUSH_LABEL_NAME_BYTES = 64,
     PUSH_LABEL_VALUE_BYTES = 128,
     PUSH_URL_BYTES = 1024,

@@ -74,7 +74,7 @@ def test_ingest_gets_labels_times_and_a_profile_as_the_body(queue):
     assert (first.query["format"], first.query["spyName"]) == ("pprof", "isoscope")
     service, labels = series(first.query["name"])
     assert service == "spin_two_to_one"
-    assert set(labels) - {"container_id"} == {"env", "zone", "host", "pid", "build_id"} and labels["zone"] == "a b"
+    assert set(labels) - {"container_id", "container_runtime", "pod_uid", "systemd_unit"} == {"env", "zone", "host", "pid", "build_id"} and labels["zone"] == "a b"
     assert labels["build_id"] == build_of(SPIN)
     pulled = profile_of(first)
     begin = pulled.time_ns / 1e9

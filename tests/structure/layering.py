@@ -197,7 +197,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "server/http": ("sampler/include", "protocol/text/base64_digits.h", "protocol/text/openrpc.h"),
     "server/net": ("sampler/include", "server/console/log_line.h", "server/http", "protocol/service.h"),
     "server/feeds": (*FOR_SERVER, "server/console/log_line.h", "server/net", "protocol/service.h"),
-    "server/push": ("sampler/include", "sampler/profile/symbols/files", "server/console", "server/http/gzip.h", "server/net", "protocol/service.h",
+    "server/push": ("sampler/include", "sampler/profile/symbols/files", "sampler/profile/outside/process_place.h", "server/console", "server/http/gzip.h", "server/net", "protocol/service.h",
                     "protocol/text/json_writer.h", "protocol/text/base64.h"),
     "server/service": (*FOR_SERVER, "server/console", "server/http/token.h", "server/net", "server/feeds",
                        "server/push", "protocol/service.h"),

@@ -77,6 +77,7 @@ int process_new(struct process **out, int memfd, const struct profile_peer *peer
     held_faults_take(&process->faults, peer->faults);
     process->ppid = peer->ppid;
     snprintf(process->exe, sizeof(process->exe), "%s", peer->exe ? peer->exe : "");
+    process->place = process_place_of(peer->pid);
     process->start_us = feed_reader_start_us(reader);
     watch_end(process);
     process->told_below = 1;
@@ -538,7 +539,9 @@ void process_describe(const struct process *process, struct owner_counts counts,
                                   .corrupt = process->corrupt,
                                   .unstored = owners_unstored(&process->owners),
                                   .runtimes = process->runtimes & ~process->shown_runtimes,
+                                  .place = process->place,
                                   .status = process->status };
+    process_place_label(&process->place, out->place_label);
     snprintf(out->exe, sizeof(out->exe), "%s", process->exe);
     snprintf(out->unknown_runtime, sizeof(out->unknown_runtime), "%s", process->unknown_runtime);
     snprintf(out->name, sizeof(out->name), "%.63s", last_part(process->exe));

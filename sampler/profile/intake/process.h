@@ -20,6 +20,7 @@
 #include "../naming/registry.h"
 #include "../outside/held_clock.h"
 #include "../outside/held_faults.h"
+#include "../outside/process_place.h"
 #include "../outside/same_program.h"
 #include "../outside/thread_names.h"
 #include "../profile.h"
@@ -80,6 +81,7 @@ struct process {
     uint32_t runtimes;       /* runtimes.h */
     uint32_t shown_runtimes; /* the same: frames of these are shown */
     char unknown_runtime[RUNTIME_REASON_BYTES];
+    struct process_place place;
 
     /* round only */
     struct held_clock clock;

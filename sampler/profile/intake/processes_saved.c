@@ -20,6 +20,7 @@ static void take_over(struct process *process, const struct process_saved *saved
     process->corrupt = info->corrupt;
     process->status = info->status;
     process->runtimes = info->runtimes;
+    process->place = info->place;
     snprintf(process->unknown_runtime, sizeof(process->unknown_runtime), "%s",
              info->unknown_runtime);
     process->owners.of[SAMPLES_OF_TIME]->evicted = info->evicted;

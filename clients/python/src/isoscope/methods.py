@@ -436,7 +436,8 @@ class Methods:
         others: Optional[bool] = None,
     ) -> PrivateGetProcessListResult:
         """Processes that run: which are sampled, how often, and what of them is stored.
-        search: Only those whose pid, name or path has it, in any case of letters.
+        search: Only those whose pid, name, path, container or systemd unit has it, in any
+        case of letters.
         count: At most so many of each; 0: 1,000.
         others: Also those of the same user that are not sampled.
         """

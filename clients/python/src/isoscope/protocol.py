@@ -105,14 +105,20 @@ class IsolateRef(_IsolateRefRequired, total=False):
     _tid: int
 
 
-class IsolateGroupRef(TypedDict):
-    """A process, seen as a group of one isolate."""
+class _IsolateGroupRefRequired(TypedDict):
+    """What every IsolateGroupRef has."""
 
     type: Literal["@IsolateGroup"]
     id: IsolateGroupId
     name: str
     number: str
     isSystemIsolateGroup: bool
+
+
+class IsolateGroupRef(_IsolateGroupRefRequired, total=False):
+    """A process, seen as a group of one isolate."""
+
+    _place: str
 
 
 class LibraryRef(TypedDict):
@@ -466,8 +472,8 @@ class Isolate(_IsolateRequired, total=False):
     _tid: int
 
 
-class IsolateGroup(TypedDict):
-    """A process, seen as a group, with its isolate."""
+class _IsolateGroupRequired(TypedDict):
+    """What every IsolateGroup has."""
 
     type: Literal["IsolateGroup"]
     id: IsolateGroupId
@@ -475,6 +481,12 @@ class IsolateGroup(TypedDict):
     number: str
     isSystemIsolateGroup: bool
     isolates: List[IsolateRef]
+
+
+class IsolateGroup(_IsolateGroupRequired, total=False):
+    """A process, seen as a group, with its isolate."""
+
+    _place: str
 
 
 class Library(TypedDict):
@@ -1202,8 +1214,8 @@ class PrivateLibraryId(TypedDict):
     id: str
 
 
-class PrivateListedProcess(TypedDict):
-    """A process of a list, and how it is sampled."""
+class _PrivateListedProcessRequired(TypedDict):
+    """What every PrivateListedProcess has."""
 
     pid: int
     name: str
@@ -1217,6 +1229,12 @@ class PrivateListedProcess(TypedDict):
     cpuMicros: int
     samples: int
     evicted: int
+
+
+class PrivateListedProcess(_PrivateListedProcessRequired, total=False):
+    """A process of a list, and how it is sampled."""
+
+    place: str
 
 
 class PrivateLoop(TypedDict):
@@ -1300,6 +1318,21 @@ class PrivateOtherProcess(TypedDict):
     name: str
 
 
+class _PrivatePlaceRequired(TypedDict):
+    """What every PrivatePlace has."""
+
+    label: str
+
+
+class PrivatePlace(_PrivatePlaceRequired, total=False):
+    """Where on its machine a program lives: its container, or its systemd unit, by the names of its control groups."""
+
+    engine: str
+    container: str
+    pod: str
+    unit: str
+
+
 class PrivatePorts(TypedDict):
     """The same for Observatory."""
 
@@ -1322,6 +1355,7 @@ class _PrivateProcessRequired(TypedDict):
 class PrivateProcess(_PrivateProcessRequired, total=False):
     """What the sampler says of itself in this process."""
 
+    place: PrivatePlace
     endTime: Millis
     exit: PrivateExit
     timerReason: Literal["asked", "refused", "kernel", "traced", "signal", "switches", "filtered", "absent", "no_room", "rights"]

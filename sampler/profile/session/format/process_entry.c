@@ -2,6 +2,7 @@
 
 #include "../../runtimes.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,42 @@ static json_t *write_modules(const struct module_set *met)
         if (module_set_has(met, number))
             json_array_append_new(list, json_integer(number));
     return list;
+}
+
+/* Where it lived; what is "" is left out. */
+static const struct {
+    const char *name;
+    size_t offset, bytes;
+} place_texts[] = {
+#define TEXT(name, field)                                                                          \
+    {                                                                                              \
+        name, offsetof(struct process_place, field), sizeof(((struct process_place *)NULL)->field) \
+    }
+    TEXT("engine", engine),
+    TEXT("container", container),
+    TEXT("pod", pod),
+    TEXT("unit", unit),
+#undef TEXT
+};
+
+static void write_place(const struct process_place *place, json_t *object)
+{
+    for (size_t i = 0; i < sizeof(place_texts) / sizeof(*place_texts); i++) {
+        const char *text = (const char *)place + place_texts[i].offset;
+
+        if (*text)
+            json_object_set_new(object, place_texts[i].name, entry_text_of(text));
+    }
+}
+
+static void read_place(struct entry *entry, struct process_place *place)
+{
+    for (size_t i = 0; i < sizeof(place_texts) / sizeof(*place_texts); i++) {
+        const char *text = entry_text(entry, place_texts[i].name);
+
+        snprintf((char *)place + place_texts[i].offset, place_texts[i].bytes, "%s",
+                 text ? text : "");
+    }
 }
 
 /* Of what the program told by itself: allocations and waits. */
@@ -103,6 +140,8 @@ json_t *process_entry_write(const struct process_saved *process)
                   (json_int_t)info->unstored, "runtimes", write_runtimes(info->runtimes), "modules",
                   write_modules(&process->met), "status", write_status(&info->status));
 
+    if (object)
+        write_place(&info->place, object);
     if (object && *info->unknown_runtime)
         json_object_set_new(object, "unknownRuntime", entry_text_of(info->unknown_runtime));
     if (object && !info->live) {
@@ -212,6 +251,7 @@ void process_entry_read(struct entry *entry, struct process_saved *out)
     info->corrupt = (uint64_t)entry_int(entry, "corrupt", 0, INT64_MAX);
     info->unstored = (uint64_t)entry_int(entry, "unstored", 0, INT64_MAX);
     info->runtimes = read_runtimes(entry);
+    read_place(entry, &info->place);
     snprintf(info->unknown_runtime, sizeof(info->unknown_runtime), "%s", unknown ? unknown : "");
     read_status(entry, &info->status);
 }

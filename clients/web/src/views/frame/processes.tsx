@@ -70,7 +70,7 @@ export function Processes() {
             </tr>
           </thead>
           <tbody>
-            {list?.processes.map(({ pid, name, exe, sampling, periodMicros, timer, cpuMicros, samples }) => (
+            {list?.processes.map(({ pid, name, exe, place, sampling, periodMicros, timer, cpuMicros, samples }) => (
               <tr key={pid}>
                 <td>
                   <input
@@ -82,7 +82,7 @@ export function Processes() {
                 </td>
                 <td class="number">{pid}</td>
                 <td title={exe} dir="auto">
-                  {name}
+                  {name} <small>{place}</small>
                 </td>
                 <td class="number">{periodText(periodMicros)}</td>
                 <td class="number">{(cpuMicros / 1e6).toFixed(1)} s</td>

@@ -26,11 +26,12 @@ def add(commands: Any) -> None:
         run,
         help="list the programs that a host service samples",
         description="List the programs that a host service samples: yours, and for admins everybody's. "
-        "BY is how: by the preloaded sampler, or from outside (isoscope ctl PID attach).",
+        "BY is how: by the preloaded sampler, or from outside (isoscope ctl PID attach). PLACE is the container or the "
+        "systemd unit that it runs in.",
         examples=["isoscope ps", "isoscope ps postgres --json", "isoscope ps --others"],
     )
     parser.add_argument("search", metavar="TEXT", nargs="?",
-                        help="only those whose pid, name or path has it")
+                        help="only those whose pid, name, path, container or systemd unit has it")
     host.add_socket(parser)
     parser.add_argument("--user", metavar="NAME", help="for admins: only this user's")
     parser.add_argument("--others", action="store_true",
@@ -89,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         found += [{"user": room.user, **process} for process in listed]
         rows += [_row(room.user, process) for process in listed]
         found += [{"user": room.user, **process} for process in others]
-        rows += [(str(other["pid"]), room.user, "no", "-", "-", "-", "-", other["name"])
+        rows += [(str(other["pid"]), room.user, "no", "-", "-", "-", "-", "-", other["name"])
                  for other in others]
     if args.json:
         print(json.dumps(found, indent=2))
@@ -159,13 +160,14 @@ def _row(user: str, process: PrivateListedProcess) -> Tuple[str, ...]:
         _TIMERS.get(process["timer"], process["timer"]),
         f"{process['cpuMicros'] / 1e6:,.2f}",
         f"{process['samples']:,}",
+        process.get("place", "-"),
         process["exe"],
     )
 
 
 def _print(rows: List[Tuple[str, ...]]) -> None:
-    heads = ("PID", "USER", "SAMPLING", "PERIOD US", "BY", "CPU S", "SAMPLES", "PROGRAM")
-    left = (1, 2, 4, 7)
+    heads = ("PID", "USER", "SAMPLING", "PERIOD US", "BY", "CPU S", "SAMPLES", "PLACE", "PROGRAM")
+    left = (1, 2, 4, 7, 8)
     shown = [heads] + [tuple(map(printable, row)) for row in rows]
     widths = [max(len(row[i]) for row in shown) for i in range(len(heads))]
     for row in shown:
