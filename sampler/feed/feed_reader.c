@@ -1,6 +1,7 @@
 #include "feed_reader_state.h"
 
 #include "../include/isoscope/isoscope.h"
+#include "atomic_raise.h"
 #include "message.h"
 #include "ring.h"
 #include "feed_writer.h"
@@ -443,8 +444,31 @@ bool feed_reader_allocation_lives(const struct feed_reader *reader, uint64_t mar
     const struct feed_allocation *table = (const struct feed_allocation *)reader->event_rings;
 
     return mark && reader->layout.event_ring_capacity &&
-           atomic_load_explicit(&table[FEED_ALLOCATION_PLACE(mark)].mark, memory_order_relaxed) ==
+           atomic_load_explicit(&table[FEED_ALLOCATION_PLACE(mark)].mark, memory_order_acquire) ==
                mark;
+}
+
+uint32_t feed_reader_allocations_level(const struct feed_reader *reader)
+{
+    uint32_t level =
+        atomic_load_explicit(&reader->shared->status.allocations_level, memory_order_acquire);
+
+    return level <= FEED_ALLOCATION_LEVEL_MAX ? level : FEED_ALLOCATION_LEVEL_MAX;
+}
+
+void feed_reader_raise_level(struct feed_reader *reader, uint32_t level)
+{
+    atomic_raise(&reader->shared->control.live_level, level);
+}
+
+size_t feed_reader_allocations_bytes(const struct feed_reader *reader)
+{
+    uint32_t places =
+        atomic_load_explicit(&reader->shared->status.allocations_places, memory_order_relaxed);
+
+    if (places < FEED_ALLOCATIONS_FIRST)
+        places = FEED_ALLOCATIONS_FIRST;
+    return (places < FEED_ALLOCATIONS ? places : FEED_ALLOCATIONS) * sizeof(struct feed_allocation);
 }
 
 void feed_reader_recycle(struct feed_reader *reader, uint32_t slot)

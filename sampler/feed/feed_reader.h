@@ -144,6 +144,13 @@ void feed_reader_want_streams(struct feed_reader *reader, uint64_t places);
 uint32_t feed_reader_allocations_freed(const struct feed_reader *reader);
 /* mark: of an allocation's sample. */
 bool feed_reader_allocation_lives(const struct feed_reader *reader, uint64_t mark);
+/* Marks of a lower level do not live: they are taken out to have fewer. Those that were seen to be gone
+ * before are gone by it. */
+uint32_t feed_reader_allocations_level(const struct feed_reader *reader);
+/* It is to be so, at least. */
+void feed_reader_raise_level(struct feed_reader *reader, uint32_t level);
+/* What the table takes in memory. */
+size_t feed_reader_allocations_bytes(const struct feed_reader *reader);
 /* Gives an ENDED and drained slot back to the program. */
 void feed_reader_recycle(struct feed_reader *reader, uint32_t slot);
 

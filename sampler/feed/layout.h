@@ -29,7 +29,7 @@
 #define FEED_MAGIC UINT64_C(0x31646565466f7349) /* "IsoFeed1" */
 
 enum {
-    FEED_VERSION = 14,
+    FEED_VERSION = 15,
     FEED_RING_BYTES = 256 * 1024, /* per thread; a power of two */
     /* Per thread that writes events; a power of two. A quarter of a million slices a second, read
      * ten times in it, need half of it. */
@@ -37,10 +37,13 @@ enum {
     /* The first of them is no ring, but the table of allocations that live. Threads beyond the rest
      * lose their events, which is counted. */
     FEED_EVENT_RINGS_MAX = 1024,
-    /* Sampled ones, of which more are not followed, which is counted. Each has its place within so
-     * many from where its address leads. */
+    /* Places for sampled ones, of which no more are used than are needed: the first so many, then
+     * twice as many. Of each such step an address has a group of places. */
     FEED_ALLOCATIONS = FEED_EVENT_RING_BYTES / 16,
-    FEED_ALLOCATION_PLACES = 16,
+    FEED_ALLOCATIONS_FIRST = 4096,
+    FEED_ALLOCATION_GROUP = 8,
+    /* More than so many that live tell no more: their sum is right to 1 % by then. */
+    FEED_FOLLOWED_MAX = 16384,
     FEED_ALLOCATION_BYTES_MIN = 1024, /* sampled once in so many on average, at least */
     FEED_ALLOCATION_BYTES_MAX = 1 << 30,
     FEED_ALLOCATION_BYTES_DEFAULT = 512 * 1024,
@@ -306,13 +309,17 @@ static_assert(sizeof(struct feed_thread) == 128, "layout");
  * the service whether it still does. */
 struct feed_allocation {
     _Atomic uint64_t address; /* P: 0: the place is free; FEED_ALLOCATION_TAKEN: being filled in */
-    _Atomic uint64_t mark;    /* P: FEED_ALLOCATION_MARK; 0 before it goes */
+    _Atomic uint64_t mark; /* P: FEED_ALLOCATION_MARK; 0 before it goes, and before it is there */
 };
 static_assert(sizeof(struct feed_allocation) * FEED_ALLOCATIONS == FEED_EVENT_RING_BYTES, "layout");
-#define FEED_ALLOCATION_TAKEN UINT64_C(1)
-/* number: counts the process' sampled allocations, from 1 on; 48 bits of it. */
-#define FEED_ALLOCATION_MARK(number, place) ((uint64_t)(number) << 16 | (uint16_t)(place))
-#define FEED_ALLOCATION_PLACE(mark)         ((uint32_t)(mark)&0xffff)
+#define FEED_ALLOCATION_TAKEN     UINT64_C(1)
+#define FEED_ALLOCATION_LEVEL_MAX 62
+/* number: counts the process' sampled allocations, from 1 on; 42 bits of it. level: it is
+ * one of those that would be sampled once in 2^level bytes, too. */
+#define FEED_ALLOCATION_MARK(number, level, place)                                                 \
+    ((uint64_t)(number) << 22 | (uint64_t)((level)&63) << 16 | (uint16_t)(place))
+#define FEED_ALLOCATION_LEVEL(mark) ((uint32_t)((mark) >> 16) & 63)
+#define FEED_ALLOCATION_PLACE(mark) ((uint32_t)(mark)&0xffff)
 static_assert((int)FEED_ALLOCATIONS <= 1 << 16, "layout");
 
 enum feed_loop_state {
@@ -465,6 +472,7 @@ struct feed_header {
         _Atomic uint32_t wants;            /* FEED_WANT_* */
         _Atomic uint32_t allocation_bytes; /* sampled once in so many on average; 0: not */
         _Atomic uint32_t lock_us;          /* the same of time waited */
+        _Atomic uint32_t live_level;       /* what allocations_level is to be, at least */
         _Atomic uint32_t wall_threads_seq; /* odd while the list is written */
         _Atomic char wall_threads[FEED_WALL_THREADS_BYTES]; /* "": all; thread_choice.h */
     } control;
@@ -512,8 +520,12 @@ struct feed_header {
         _Atomic uint32_t allocations_freed; /* +1 for each that leaves the table */
         _Atomic uint64_t allocations;       /* sampled, and in a ring */
         _Atomic uint64_t allocations_lost;  /* sampled, and in none */
-        _Atomic uint64_t allocations_loose; /* sampled, and not followed: the table was full */
-        _Atomic uint64_t locks_seen;        /* 1: it was started with libisoscope_lock.so */
+        _Atomic uint64_t allocations_loose; /* sampled, and not followed: no room for the table */
+        _Atomic uint32_t allocations_followed; /* +1 for each that comes into the table */
+        _Atomic uint32_t allocations_places;   /* in use; 0: FEED_ALLOCATIONS_FIRST */
+        _Atomic uint32_t allocations_level;    /* those of a lower one are not followed; it grows */
+        _Atomic uint32_t allocations_thinned;  /* 1: somebody takes those out just now */
+        _Atomic uint64_t locks_seen;           /* 1: it was started with libisoscope_lock.so */
         _Atomic uint64_t lock_waits,
             lock_ns;                    /* for locks that others held; while they are sampled */
         _Atomic uint64_t waits_sampled; /* of these and all others, and in a ring */

@@ -103,8 +103,8 @@ static void say_allocations(const struct stats *stats)
                  "service read too slowly",
                  stats->allocations_lost);
     if (stats->allocations_loose)
-        log_line("  allocations %9" PRIu64 "  sampled, and not followed until they are freed: too "
-                 "many live (use a larger --alloc=BYTES)",
+        log_line("  allocations %9" PRIu64 "  sampled, and not followed until they are freed: no "
+                 "room for their addresses",
                  stats->allocations_loose);
     if (stats->allocations_wanted && stats->sanitized)
         log_line("  allocations           of %" PRIu64 " processes are left alone: they have a "

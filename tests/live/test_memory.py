@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -313,6 +314,54 @@ def test_a_malloc_of_the_programs_own_is_seen_by_its_moves_of_the_break(compiled
         seen, alive = told(client, "alloc"), told(client, "live")
     check(seen.bytes["more_core"], 20 * 64 * MIB, seen.lost)
     check(alive.bytes["more_core"], 32 * MIB, alive.lost)
+
+
+POOL = r"""
+#include <isoscope/memory.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+enum { MIB = 1 << 20, BLOCK = 2048 };
+/* Of a pool whose addresses nobody touches. */
+__attribute__((noinline)) static char *pool_take(unsigned long number)
+{
+    char *place = (char *)0x600000000000ul + number * BLOCK;
+    isoscope_allocated(place, BLOCK);
+    asm volatile("" : : "r"(place) : "memory");
+    return place;
+}
+int main(int argc, char **argv)
+{
+    unsigned long count = strtoul(argv[argc - 1], NULL, 10) * (MIB / BLOCK);
+    const struct timespec pause = { 0, 20000000 };
+    isoscope_memory_thread.random = 20240607;
+    for (unsigned long i = 0; i < count; i++) {
+        pool_take(i);
+        if (i % (MIB / BLOCK) == 0) /* the service has time to read */
+            nanosleep(&pause, NULL);
+    }
+    for (unsigned long i = 0; i < count; i += 3)
+        isoscope_freed((char *)0x600000000000ul + i * BLOCK);
+    _exit(0);
+}
+"""
+
+
+def test_of_a_large_heap_fewer_are_followed_and_their_sum_is_right(compiled):
+    """Of a fixed seed; more are sampled than 1/200 of the heap is for."""
+    build, sources = Path(ISOSCOPE).parents[1], Path(__file__).parents[2]
+    program = compiled("pool", POOL, "-O1", f"-I{sources}/sampler/include", f"-L{build}/lib",
+                       f"-Wl,--no-as-needed,-rpath,{build}/lib", "-lisoscope")
+    with profiled([program, "210"], "--alloc=16384") as service, Client(service.uri) as client:
+        seen = told(client, "alloc")
+        profile = client.profile(kind="live")
+        rows = [(row.weight_us, objects) for row, objects in zip(profile.samples(), profile.objects)]
+    live, sampled = 140 * MIB, 210 * MIB / 2048 * -math.expm1(-2048 / 16384)
+    assert sum(seen.samples.values()) + seen.lost == pytest.approx(sampled, rel=0.05)
+    assert 500 < len(rows) < sampled * 2 / 3 / 3  # two thinnings
+    total, one_error = sum(weight for weight, _ in rows), math.sqrt(sum(w * w * (1 - 1 / n) for w, n in rows if n))
+    assert one_error < 0.04 * live
+    assert live - 3 * one_error - 2 * seen.lost * 16384 <= total <= live + 3 * one_error, (total / MIB, one_error / MIB, seen.lost)
 
 
 @pytest.mark.parametrize("name", ALLOCATORS)

@@ -94,7 +94,7 @@ static void add_own(struct fixture *fixture, enum sample_kind kind, uint64_t num
 
     assert_int_equal(owner_thread_new(&sample.thread, owner, 7, "main"), 0);
     if (kind == SAMPLES_OF_LIVE)
-        assert_int_equal(live_set_add(living, number, &sample), 0);
+        assert_int_equal(live_set_add(living, number, sample.weight, 0, &sample), 0);
     else
         assert_int_equal(store_add(fixture->profile->stores.of[kind], &sample), 0);
     owner_thread_release(sample.thread);
@@ -201,6 +201,12 @@ static bool lives_no_more(const void *context, uint64_t mark)
     return false;
 }
 
+static uint32_t no_level(const void *context)
+{
+    (void)context;
+    return 0;
+}
+
 static void what_lives_is_told_as_it_is_when_it_is_saved(void **state)
 {
     struct fixture *fixture = *state;
@@ -210,7 +216,7 @@ static void what_lives_is_told_as_it_is_when_it_is_saved(void **state)
 
     add_kinds(fixture);
     save(fixture);
-    live_set_sweep(living, lives_no_more, NULL);
+    live_set_sweep(living, &(struct live_table){ lives_no_more, no_level, NULL });
     for (uint64_t number = 20; number < 22; number++)
         add_own(fixture, SAMPLES_OF_LIVE, number);
     save(fixture);

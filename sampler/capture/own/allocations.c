@@ -19,6 +19,7 @@ static SIGNAL_SAFE __attribute__((noinline)) void sample_here(struct isoscope_me
                                  .amount = bytes,
                                  .words.allocation.mean_bytes = thread->mean_bytes,
                                  .address = (uint64_t)address,
+                                 .level = countdown_level(thread, bytes),
                                  .context = &context };
 
     arch_here(&context);

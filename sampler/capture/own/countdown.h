@@ -14,6 +14,7 @@
 
 #include "../system/clock.h"
 
+#include "../../feed/layout.h"
 #include "../../feed/sys.h"
 #include "../../include/isoscope/memory.h"
 
@@ -53,6 +54,20 @@ SIGNAL_SAFE_INLINE bool countdown_is_reached(struct isoscope_memory_thread *thre
         return true;
     countdown_set(thread, thread->left + thread->rest);
     return false;
+}
+
+/* log2 of the largest mean by which the allocation that is at hand would have been sampled, too: the
+ * point that made it a sample lies so many bytes into it, and twice as many by twice the mean. So
+ * whoever keeps of the sampled ones those that a larger mean would have met needs no chance of its own.
+ * Before the next point is drawn. */
+SIGNAL_SAFE_INLINE uint32_t countdown_level(const struct isoscope_memory_thread *thread,
+                                            uint64_t bytes)
+{
+    int64_t into = (int64_t)bytes + thread->left + thread->rest;
+    double largest = (double)bytes * (double)thread->mean_bytes / (double)(into > 0 ? into : 1);
+
+    return largest < 0x1p62 ? 63 - (uint32_t)__builtin_clzll((uint64_t)largest | 1)
+                            : FEED_ALLOCATION_LEVEL_MAX;
 }
 
 /* Where nothing is sampled. */

@@ -43,7 +43,7 @@ static SIGNAL_SAFE bool put(struct capture *place, struct own_sample *sample)
     bool follows = sample->kind == FEED_KIND_ALLOCATION, kept;
 
     if (follows)
-        sample->words.allocation.mark = followed_begin(sample->address);
+        sample->words.allocation.mark = followed_begin(sample->address, sample->level);
     place->words = sample->words;
     kept = capture(place, &weight, &registers);
     if (!kept && follows && sample->words.allocation.mark)

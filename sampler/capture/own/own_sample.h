@@ -19,6 +19,7 @@ struct own_sample {
     uint64_t amount; /* feed_sample.cpu_ns */
     union feed_words words;
     uint64_t address;    /* of an allocation */
+    uint32_t level;      /* the same: countdown_level */
     ucontext_t *context; /* arch_here */
     uint32_t slot;
     bool roomy;

@@ -2,9 +2,9 @@
 
 #include "../../include/isoscope/isoscope.h"
 #include "../outside/thread_names.h"
+#include "../store/weigh.h"
 #include "process_events.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +25,6 @@ static const enum sample_kind kinds[FEED_KIND_COUNT] = {
     [FEED_KIND_LOCK] = SAMPLES_OF_LOCKS,   [FEED_KIND_WAIT] = SAMPLES_OF_WAITS,
     [FEED_KIND_FAULT] = SAMPLES_OF_FAULTS,
 };
-/* More is no program's to get. */
-#define ALLOCATION_BYTES_MAX (UINT64_C(1) << 42)
 /* A year. */
 #define WAIT_NS_MAX      (UINT64_C(31536000) * 1000 * 1000 * 1000)
 #define WAITS_IN_ONE_MAX (1u << 20)
@@ -220,33 +218,20 @@ static void take_sample(struct drain *drain, struct process *process, struct pro
         take_back(drain, process, record, &sample, step_us);
 }
 
-/* Of so many bytes, or nanoseconds, it had this chance to be sampled. */
-static double chance_of(uint64_t amount, uint64_t mean)
-{
-    return amount && mean ? -expm1(-(double)amount / (double)mean) : 1;
-}
-
-/* All that could be sampled is in what was, if each stands for as many as its chance was small. */
-static void weigh(uint64_t amount, uint64_t mean, uint64_t most, struct store_sample *sample)
-{
-    double chance = chance_of(amount, mean);
-    double objects = CHUNK_OBJECT_PARTS / chance;
-
-    sample->weight = amount < most ? (uint64_t)((double)amount / chance + 0.5) : most;
-    sample->objects = objects < UINT32_MAX ? (uint32_t)(objects + 0.5) : UINT32_MAX;
-}
-
 static void follow_allocation(struct drain *drain, struct process *process,
                               struct process_slot *slot, const struct feed_thread_view *view,
-                              uint64_t mark, struct store_sample *sample)
+                              const struct feed_sample *record, struct store_sample *sample)
 {
-    if (!feed_reader_allocation_lives(process->reader, mark))
+    struct feed_allocation_words words = feed_sample_allocation(record);
+
+    if (!feed_reader_allocation_lives(process->reader, words.mark))
         return; /* it was short */
     if (!process->live)
         process->live = live_set_new(drain->stores->live, process->owners.of[SAMPLES_OF_LIVE]);
     sample->kind = SAMPLES_OF_LIVE;
     sample->thread = thread_of(process, slot, view, SAMPLES_OF_LIVE);
-    if (!process->live || !sample->thread || live_set_add(process->live, mark, sample) < 0)
+    if (!process->live || !sample->thread ||
+        live_set_add(process->live, words.mark, record->cpu_ns, words.mean_bytes, sample) < 0)
         count_unstored(process->owners.of[SAMPLES_OF_LIVE]);
 }
 
@@ -279,12 +264,12 @@ static void take_allocation(struct drain *drain, struct process *process, struct
 
     if (!begin_own(drain, process, slot, view, record, &sample))
         return;
-    weigh(record->cpu_ns, words.mean_bytes, ALLOCATION_BYTES_MAX, &sample);
+    weigh(record->cpu_ns, words.mean_bytes, WEIGH_BYTES_MAX, &sample);
     sample.depth = normalize(drain, process, record, drain->frames + drain->frame_count);
     if (!sample.depth)
         return;
     take(drain, &sample);
-    follow_allocation(drain, process, slot, view, words.mark, &sample);
+    follow_allocation(drain, process, slot, view, record, &sample);
 }
 
 /* One of so many, by count: it stands for all of them. */
@@ -587,13 +572,24 @@ static bool lives(const void *context, uint64_t mark)
     return feed_reader_allocation_lives(context, mark);
 }
 
+static uint32_t level_of(const void *context)
+{
+    return feed_reader_allocations_level(context);
+}
+
 /* What was sampled before it was freed has been seen by now. */
 static void sweep_allocations(struct process *process, uint32_t freed)
 {
-    if (!process->live || freed == process->allocations_freed)
+    const struct live_table table = { lives, level_of, process->reader };
+    uint32_t level;
+
+    if (!process->live)
         return;
+    if (freed != process->allocations_freed)
+        live_set_sweep(process->live, &table);
     process->allocations_freed = freed;
-    live_set_sweep(process->live, lives, process->reader);
+    level = live_set_bound(process->live, feed_reader_allocations_bytes(process->reader));
+    feed_reader_raise_level(process->reader, level);
 }
 
 void drain_process(struct drain *drain, struct process *process, int64_t until_us,

@@ -30,9 +30,9 @@ const ALLOC_LOST: Loss = {
   helps: "Sample fewer (--alloc=BYTES with more bytes), or give the service more CPU time.",
 };
 const ALLOC_LOOSE: Loss = {
-  what: "More than 65,536 sampled allocations lived at a time.",
-  means: "Those beyond are in what was allocated, and not in what is live.",
-  helps: "Sample fewer: --alloc=BYTES with more bytes.",
+  what: "The program has no address space for what is sampled.",
+  means: "Some is in what was allocated, and not in what is live.",
+  helps: "Allow it more (ulimit -v).",
 };
 
 const ALLOCATIONS = {
