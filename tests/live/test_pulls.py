@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from harness import Client, profiled, service_of, serving, record, until, workload
+from accuracy import band
+from harness import DEADLINE_S, Client, default_timer, profiled, service_of, serving, record, until, workload
 from pulled import Pulled, ask, place, sums_of
 
 # What Parca and Alloy scrape when nobody says otherwise.
@@ -148,16 +149,24 @@ def share(text: str, name: str) -> float:
     return float(re.search(rf"^\s*\S+\s+([0-9.]+)%.* {name}$", text, re.MULTILINE)[1])
 
 
+def check_two_thirds(text: str) -> None:
+    """A busy machine gives the program little of a window."""
+    number, unit = re.search(r"Total samples = ([0-9.]+)(ms|s)", text).groups()
+    samples = float(number) * (1e6 if unit == "s" else 1e3) / default_timer().true_period_us
+    assert abs(share(text, "spin_twice") / 100 - 2 / 3) <= band(2 / 3, samples) + 0.01, text
+
+
 def test_go_pulls_a_window_and_shows_it(spinning, go):
     text = go("-top", f"{spinning.uri}debug/pprof/profile?seconds=2")
     assert "Type: cpu" in text and "Duration: 2s" in text
     assert "File: spin_two_to_one" in text and "Build ID: " in text
-    assert 55 < share(text, "spin_twice") < 78
+    check_two_thirds(text)
 
 
 def test_go_pulls_from_gperftools_paths_and_by_its_own_option(spinning, go):
     text = go("-top", "-seconds=1", f"{spinning.uri}pprof/profile")
-    assert "Duration: 1s" in text and share(text, "spin_twice") > 50
+    assert "Duration: 1s" in text
+    check_two_thirds(text)
 
 
 def test_go_takes_a_difference_of_two_windows(spinning, go):
@@ -211,8 +220,9 @@ def test_several_pull_at_once_and_wait_no_longer_for_it(spinning):
 
 
 def test_the_end_of_the_program_ends_the_window_and_the_answer_still_comes(start):
+    # With --keep: else the service waits some two seconds for who asks, and a busy machine takes longer to answer.
     running = start([sys.executable, "-c", "print('ready', flush=True); input(); sum(range(10**7))"],
-                    stdin=subprocess.PIPE)
+                    "--keep", stdin=subprocess.PIPE)
     assert running.line() == "ready"
     pulls: list[Pulled] = []
     thread = threading.Thread(target=lambda: pulls.append(Pulled.of(running, "debug/pprof/profile?seconds=300")))
@@ -221,7 +231,7 @@ def test_the_end_of_the_program_ends_the_window_and_the_answer_still_comes(start
     until(lambda: connected(running), "the pull")
     running.process.stdin.write("\n")
     running.process.stdin.flush()
-    thread.join(30)
+    thread.join(DEADLINE_S)
     assert pulls and pulls[0].duration_ns < 60e9
     assert sum(pulls[0].sums("samples")[0].values()) > 0
 
