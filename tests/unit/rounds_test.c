@@ -40,7 +40,7 @@ static void rest_us(long us)
 /* A child that sleeps in poll, and what the rounds see of it. */
 struct scene {
     pid_t child;
-    int ends[2]; /* the child sleeps until the first is closed; it has begun to */
+    int ends[2]; /* the child sleeps until something is to be read */
     struct fake_feed feed;
     struct feed_reader *reader;
     struct rounds *rounds;
@@ -57,7 +57,7 @@ static struct feed_head head_in_child;
 
 static void sleep_in_child(int fd, bool closed)
 {
-    struct pollfd wait = { .fd = fd };
+    struct pollfd wait = { .fd = fd, .events = POLLIN };
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (closed)
@@ -217,6 +217,65 @@ static void a_late_round_counts_for_all_that_should_have_been(void **state)
     end(&scene);
 }
 
+/* System calls of this process that read a file; UINT64_MAX: the kernel does not count them. */
+static uint64_t reads(void)
+{
+    char text[512] = "", *found;
+    FILE *file = fopen("/proc/self/io", "re");
+
+    if (!file)
+        return UINT64_MAX;
+    text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+    fclose(file);
+    found = strstr(text, "syscr: ");
+    return found ? strtoull(found + strlen("syscr: "), NULL, 10) : UINT64_MAX;
+}
+
+static bool has_rested_long(const struct scene *scene)
+{
+    return scene->asleep >= 400;
+}
+
+static bool has_rested_longer(const struct scene *scene)
+{
+    return scene->asleep >= 800;
+}
+
+/* Of 25 looks and more. Two reads are those of the count itself. */
+static void of_a_program_that_does_nothing_no_thread_is_read(void **state)
+{
+    struct scene scene;
+    uint64_t before;
+
+    (void)state;
+    if (reads() == UINT64_MAX)
+        skip();
+    begin(&scene, false);
+    assert_true(hold_until(&scene, has_rested_long));
+    before = reads();
+    assert_true(hold_until(&scene, has_rested_longer));
+    assert_in_range(reads() - before, 0, 6);
+    end(&scene);
+}
+
+static bool owes(const struct scene *scene)
+{
+    return atomic_load(&scene->feed.writer.threads[scene->slot].owed) > 0;
+}
+
+static void a_thread_that_goes_on_after_a_long_sleep_is_noticed(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    begin(&scene, false);
+    assert_true(hold_until(&scene, has_rested_long));
+    assert_false(owes(&scene));
+    assert_int_equal(write(scene.ends[1], "x", 1), 1); /* poll does not wait any more */
+    assert_true(hold_until(&scene, owes));
+    end(&scene);
+}
+
 static bool has_no_rights(const struct scene *scene)
 {
     return lost(scene, FEED_LOSS_NO_RIGHTS) >= 10;
@@ -292,6 +351,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sleeper_is_seen_where_it_sleeps_without_anything_of_ours_in_its_process),
         cmocka_unit_test(a_late_round_counts_for_all_that_should_have_been),
+        cmocka_unit_test(of_a_program_that_does_nothing_no_thread_is_read),
+        cmocka_unit_test(a_thread_that_goes_on_after_a_long_sleep_is_noticed),
         cmocka_unit_test(rounds_that_the_kernel_forbids_to_read_are_counted),
         cmocka_unit_test(code_that_the_program_told_of_is_found_from_outside),
     };

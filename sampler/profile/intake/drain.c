@@ -3,6 +3,7 @@
 #include "../../include/isoscope/isoscope.h"
 #include "../outside/thread_names.h"
 #include "../store/weigh.h"
+#include "../symbols/key_sort.h"
 #include "process_events.h"
 
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct drain {
     struct registry *registry;
     struct symbolizer *symbolizer;
     struct store_sample *samples; /* their threads are held */
+    struct sort_key *order;       /* theirs, by time */
     uint64_t *frames;             /* theirs, in the order of arrival */
     uint32_t sample_count, frame_count;
     uint64_t stored; /* since drain_flush */
@@ -52,13 +54,14 @@ int drain_new(struct drain **out, const struct drain_options *options)
         return -ISOSCOPE_NO_MEMORY;
     /* Large enough once and for all; what no round needs is never touched. */
     drain->samples = calloc(TAKEN_SAMPLES_MAX, sizeof(*drain->samples));
+    drain->order = calloc(TAKEN_SAMPLES_MAX, sizeof(*drain->order));
     drain->frames = calloc(TAKEN_FRAMES_MAX, sizeof(*drain->frames));
     drain->stores = options->stores;
     drain->events = options->events;
     drain->streams = options->streams;
     drain->registry = options->registry;
     drain->symbolizer = options->symbolizer;
-    if (!drain->samples || !drain->frames) {
+    if (!drain->samples || !drain->order || !drain->frames) {
         drain_free(drain);
         return -ISOSCOPE_NO_MEMORY;
     }
@@ -73,29 +76,34 @@ void drain_free(struct drain *drain)
     for (uint32_t i = 0; i < drain->sample_count; i++)
         owner_thread_release(drain->samples[i].thread);
     free(drain->samples);
+    free(drain->order);
     free(drain->frames);
     free(drain);
 }
 
-static void count_unstored(struct owner *owner)
+static void count_unstored_by(struct owner *owner, uint64_t samples)
 {
-    atomic_fetch_add_explicit(&owner->unstored, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&owner->unstored, samples, memory_order_relaxed);
 }
 
-static int by_time(const void *left, const void *right)
+static void count_unstored(struct owner *owner)
 {
-    const struct store_sample *a = left, *b = right;
+    count_unstored_by(owner, 1);
+}
 
-    if (a->timestamp_us != b->timestamp_us)
-        return a->timestamp_us < b->timestamp_us ? -1 : 1;
-    return a->frames < b->frames ? -1 : 1;
+/* Of one moment they stay in the order of arrival; out of memory, all do. */
+static void order_by_time(struct drain *drain)
+{
+    for (uint32_t i = 0; i < drain->sample_count; i++)
+        drain->order[i] = (struct sort_key){ (uint64_t)drain->samples[i].timestamp_us, i };
+    key_sort(drain->order, drain->sample_count);
 }
 
 static void store_taken(struct drain *drain)
 {
-    qsort(drain->samples, drain->sample_count, sizeof(*drain->samples), by_time);
+    order_by_time(drain);
     for (uint32_t i = 0; i < drain->sample_count; i++) {
-        const struct store_sample *sample = &drain->samples[i];
+        const struct store_sample *sample = &drain->samples[drain->order[i].number];
 
         if (store_add(drain->stores->of[sample->kind], sample) < 0)
             count_unstored(sample->thread->owner);
@@ -124,18 +132,22 @@ static uint8_t state_in(const struct feed_sample *record)
     return record->state < 16 ? record->state : 15;
 }
 
-/* Its frames lie at the end of those taken so far. */
-static void take(struct drain *drain, const struct store_sample *sample)
+/* Its frames are among those taken so far, and stay there until they are stored. */
+static void keep(struct drain *drain, const struct store_sample *sample)
 {
-    struct store_sample *taken = &drain->samples[drain->sample_count++];
-
-    *taken = *sample;
-    taken->thread = owner_thread_hold(sample->thread);
-    taken->frames = drain->frames + drain->frame_count;
-    drain->frame_count += sample->depth;
+    drain->samples[drain->sample_count++] = *sample;
+    owner_thread_hold(sample->thread);
     if (drain->sample_count == TAKEN_SAMPLES_MAX ||
         drain->frame_count + FEED_DEPTH_MAX + 1 > TAKEN_FRAMES_MAX)
         store_taken(drain);
+}
+
+/* Its frames lie at the end of those taken so far. */
+static void take(struct drain *drain, struct store_sample *sample)
+{
+    sample->frames = drain->frames + drain->frame_count;
+    drain->frame_count += sample->depth;
+    keep(drain, sample);
 }
 
 /* The record's stack, as often as it stands there. sample: the rest. */
@@ -461,14 +473,15 @@ static struct process_slot *slot_asleep(struct drain *drain, struct process *pro
     return *thread ? slot : NULL;
 }
 
-/* It sleeps where it slept. */
+/* It sleeps where it slept, for so many rounds. They share its frames. */
 static void take_again(struct drain *drain, struct process *process, struct process_slot *slot,
-                       struct owner_thread *thread, int64_t timestamp_us, uint8_t state)
+                       struct owner_thread *thread, int64_t first_us, uint8_t state,
+                       uint32_t rounds, uint32_t period_us)
 {
-    const struct store_sample sample = {
+    struct store_sample sample = {
         .kind = asleep_kind,
         .thread = thread,
-        .timestamp_us = timestamp_us,
+        .timestamp_us = first_us,
         .end = slot->asleep_end,
         .state = state,
         .tag = process_name(process, slot->asleep_tag, registry_names(drain->registry)),
@@ -476,11 +489,17 @@ static void take_again(struct drain *drain, struct process *process, struct proc
     };
 
     if (!sample.depth) {
-        count_unstored(process->owners.of[asleep_kind]);
+        count_unstored_by(process->owners.of[asleep_kind], rounds);
         return;
     }
-    memcpy(drain->frames + drain->frame_count, slot->asleep, sample.depth * sizeof(*slot->asleep));
-    take(drain, &sample);
+    for (uint32_t n = 0; n < rounds; n++, sample.timestamp_us += period_us)
+        if (n && drain->sample_count) {
+            keep(drain, &sample);
+        } else { /* none, or they have gone with those that were stored */
+            memcpy(drain->frames + drain->frame_count, slot->asleep,
+                   sample.depth * sizeof(*slot->asleep));
+            take(drain, &sample);
+        }
 }
 
 /* A look that was no round: what comes next in ring 0 does not go on from it. */
@@ -516,7 +535,7 @@ static void take_asleep(struct drain *drain, struct process *process,
         return;
     }
     note_asleep(drain, process, slot, record);
-    take_again(drain, process, slot, thread, record->timestamp_us, state_in(record));
+    take_again(drain, process, slot, thread, record->timestamp_us, state_in(record), 1, 0);
 }
 
 static void take_sleeper(struct drain *drain, struct process *process,
@@ -524,18 +543,15 @@ static void take_sleeper(struct drain *drain, struct process *process,
 {
     uint32_t number = FEED_SLEEPER_SLOT(sleeper);
     int64_t first_us = round->timestamp_us + FEED_SPREAD_US(number, round->period_us);
+    struct owner_thread *thread;
+    struct process_slot *slot =
+        slot_asleep(drain, process, number, FEED_SLEEPER_GENERATION(sleeper), asleep_kind, &thread);
 
-    for (uint32_t n = 0; n < round->rounds; n++) {
-        struct owner_thread *thread;
-        struct process_slot *slot = slot_asleep(
-            drain, process, number, FEED_SLEEPER_GENERATION(sleeper), asleep_kind, &thread);
-
-        if (slot)
-            take_again(drain, process, slot, thread, first_us + (int64_t)n * round->period_us,
-                       FEED_SLEEPER_STATE(sleeper));
-        else
-            count_unstored(process->owners.of[asleep_kind]);
-    }
+    if (slot)
+        take_again(drain, process, slot, thread, first_us, FEED_SLEEPER_STATE(sleeper),
+                   round->rounds, round->period_us);
+    else
+        count_unstored_by(process->owners.of[asleep_kind], round->rounds);
 }
 
 /* Of ring 0. Returns how many samples it stands for. */

@@ -32,6 +32,9 @@ struct round {
     bool *no_switches; /* switches_open was refused */
     bool unknown_code; /* a stack led into code that is not known */
     int64_t next_us;   /* the first of its threads is looked at again */
+    uint64_t ran_ns;   /* the process's CPU clock, before any thread was looked at; 0: not read */
+    bool looked;       /* at some thread, */
+    bool moved;        /* and one of those had run */
     struct unwind_sleeper sleeper;
     struct sleeper_scan *scan; /* NULL: frames of runtimes are not to be had */
     struct batch {

@@ -1,5 +1,6 @@
 #include "subject.h"
 
+#include "../../capture/system/clock.h"
 #include "../../include/isoscope/isoscope.h"
 #include "../outside/same_program.h"
 #include "sleeper_scan.h"
@@ -7,6 +8,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 int subject_new(struct subject **out, const struct feed_writer *writer, int32_t pid,
                 struct mapped_tables *tables)
@@ -131,6 +133,8 @@ static void begin_look(struct subject *subject, struct round *round, int64_t now
     round->scan = sleeper_scan_of(&subject->scan, &subject->writer);
     round->unknown_code = false;
     round->next_us = INT64_MAX;
+    round->ran_ns = 0;
+    round->looked = round->moved = false;
     round->batch.count = 0;
 }
 
@@ -145,6 +149,33 @@ static void begin_round(struct subject *subject, struct round *round, int64_t no
 static bool is_another(const struct subject *subject)
 {
     return subject->pid && same_program_at(subject->pid, &subject->head) == PROGRAM_ANOTHER;
+}
+
+/* The CPU clock of all its threads together, as the kernel encodes it. It tells of a program that
+ * does nothing by one call what its threads' clocks tell by one each. 0: it is not worth it, or gone. */
+static uint64_t process_ran_ns(const struct subject *subject)
+{
+    clockid_t clock = (clockid_t)(~(unsigned)subject->pid << 3 | 2);
+    struct timespec ran;
+
+    return subject->still && subject->pid && clock_gettime(clock, &ran) == 0 ? clock_to_ns(&ran)
+                                                                             : 0;
+}
+
+/* Who has not run has not become another one. */
+static bool stayed_what_it_is(struct subject *subject, uint64_t ran_ns)
+{
+    bool ran = !ran_ns || ran_ns != subject->ran_ns;
+
+    subject->ran_ns = ran_ns;
+    return !ran || !is_another(subject);
+}
+
+/* A thread that runs makes the clock of all no news. */
+static void note_stillness(struct subject *subject, const struct round *round)
+{
+    if (round->looked)
+        subject->still = !round->moved;
 }
 
 /* Another runtime is known, or other frames are wanted. */
@@ -201,10 +232,11 @@ void subject_finish(struct subject *subject, struct round *round, int64_t now_us
 int64_t subject_round(struct subject *subject, struct round *round, int64_t now_us)
 {
     uint32_t used = round_slots(&subject->writer);
+    uint64_t ran_ns = process_ran_ns(subject);
 
     if (!by_slot_reach(&subject->watched, used ? used - 1 : 0, sizeof(struct watched)))
         return now_us;
-    if (is_another(subject))
+    if (!stayed_what_it_is(subject, ran_ns))
         return now_us + subject_period_us(subject);
     if (subject->pid)
         follow_code(subject, now_us);
@@ -213,11 +245,13 @@ int64_t subject_round(struct subject *subject, struct round *round, int64_t now_
     subject->begun = true;
     thread_choice_follow(&subject->choice, &subject->writer);
     begin_round(subject, round, now_us);
+    round->ran_ns = ran_ns;
     if (!round->period_us)
         return now_us;
     for (uint32_t slot = 1; slot < used; slot++)
         look_at(subject, round, slot);
     round_flush(round);
+    note_stillness(subject, round);
     subject_end_look(subject, round);
     return round->next_us;
 }

@@ -33,6 +33,8 @@ struct subject {
     _Atomic bool paused;       /* any thread says so */
     bool no_switches;
     bool begun;               /* some thread was looked at */
+    bool still;               /* at the last looks none had run since the ones before */
+    uint64_t ran_ns;          /* round.ran_ns of the last round */
     int64_t held_us;          /* the last one; 0: none */
     int64_t round_us, due_us; /* the next round, and when it is held; 0: there is none */
     uint32_t random;

@@ -215,13 +215,23 @@ static bool owes_long(const struct watched *thread, const struct round *round, u
            round->now_us >= thread->owes_us + (int64_t)PAYS_ROUNDS * round->period_us;
 }
 
+/* No thread of its process has, not even to end. */
+static bool cannot_have_run(const struct watched *thread, const struct round *round)
+{
+    return thread->stands && round->ran_ns && round->ran_ns == thread->ran_ns;
+}
+
 /* False: the thread is gone. */
 static bool look_at(struct watched *thread, const struct round *round, struct look *out)
 {
     *out = (struct look){ .now_ns = (int64_t)clock_ns(CLOCK_MONOTONIC),
-                          .slept_before = thread->stands };
-    if (!sleeper_clock(&thread->sleeper, round, &out->clock, &out->has_clock))
+                          .slept_before = thread->stands,
+                          .has_clock = true,
+                          .clock = thread->slept_at };
+    if (!cannot_have_run(thread, round) &&
+        !sleeper_clock(&thread->sleeper, round, &out->clock, &out->has_clock))
         return false;
+    thread->ran_ns = round->ran_ns;
     thread->stands = thread->stands && out->has_clock && round->now_us < thread->holds_us &&
                      thread_clock_stands(&thread->slept_at, &out->clock);
     out->sight =
@@ -291,8 +301,11 @@ void watched_look(struct watched *thread, struct round *round, uint32_t slot)
     int64_t period_ns = round->period_us * INT64_C(1000);
     uint32_t counts[SHARE_COUNT];
     struct look look;
+    bool there = look_at(thread, round, &look);
 
-    if (!look_at(thread, round, &look))
+    round->looked = true;
+    round->moved |= !there || look.sight != SLEEPER_STILL;
+    if (!there)
         return;
     account(thread, round, slot, &look);
     shares_take(&thread->shares, period_ns, FEED_ROUNDS_MAX, look.sight == SLEEPER_AWAKE, counts);

@@ -31,6 +31,7 @@ struct watched {
     int64_t next_us;  /* it is looked at again */
     int64_t owes_us;  /* since when it owes nothing more */
     int64_t holds_us; /* the stack is believed until then */
+    uint64_t ran_ns;  /* round.ran_ns of the last look */
     uint16_t unknown_holds; /* rounds, of the last one that ended in unknown code */
     struct thread_clock slept_at;
     struct shares shares;
