@@ -1,8 +1,7 @@
 #include "announce.h"
 
-#include "allocation_rate.h"
 #include "event_epoch.h"
-#include "lock_rate.h"
+#include "own_rates.h"
 #include "page_faults.h"
 #include "sampler_state.h"
 #include "scan_memory.h"
@@ -155,7 +154,6 @@ void announce_again(void)
     if (!atomic_compare_exchange_strong(&sampler.running, &moving, RUN_ON) || !moved)
         return;
     event_epoch_begin();
-    allocation_rate_begin();
-    lock_rate_begin();
+    own_rates_begin();
     wake_sleepers(left.header);
 }

@@ -1,9 +1,8 @@
 #include "begin.h"
 
-#include "allocation_rate.h"
 #include "announce.h"
 #include "event_epoch.h"
-#include "lock_rate.h"
+#include "own_rates.h"
 #include "sampler_state.h"
 #include "tend.h"
 
@@ -16,15 +15,13 @@ int begin_ticks(enum feed_origin origin, int memfd)
     error = announce_hello(-1, origin, memfd);
     if (error) {
         atomic_store_explicit(&sampler.running, RUN_STOPPED, memory_order_release);
-        allocation_rate_end();
-        lock_rate_end();
+        own_rates_end();
         event_epoch_end(); /* a forked child's is the parent's */
         threads_stop(&sampler.threads);
         feed_writer_destroy(&sampler.writer);
         return error;
     }
     event_epoch_begin();
-    allocation_rate_begin();
-    lock_rate_begin();
+    own_rates_begin();
     return 0;
 }

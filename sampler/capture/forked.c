@@ -1,11 +1,10 @@
 #include "forked.h"
 
-#include "allocation_rate.h"
 #include "announce.h"
 #include "begin.h"
 #include "event_epoch.h"
 #include "fault_handler.h"
-#include "lock_rate.h"
+#include "own_rates.h"
 #include "sampler_state.h"
 #include "system/clock.h"
 #include "threads/tasks.h"
@@ -52,8 +51,7 @@ static SIGNAL_SAFE bool announce_child(uint32_t period_us, bool enabled, int *me
 {
     if (announce_feed(memfd, sampler.forked_us, period_us, enabled) < 0) {
         event_epoch_end();
-        allocation_rate_end();
-        lock_rate_end();
+        own_rates_end();
         threads_disarm_child(&sampler.threads);
         return false;
     }

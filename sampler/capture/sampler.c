@@ -1,12 +1,11 @@
 #include "sampler.h"
 
-#include "allocation_rate.h"
 #include "announce.h"
 #include "begin.h"
 #include "event_epoch.h"
 #include "forked.h"
 #include "handler.h"
-#include "lock_rate.h"
+#include "own_rates.h"
 #include "sampler_signals.h"
 #include "system/clock.h"
 #include "system/glibc.h"
@@ -113,8 +112,7 @@ static bool end(bool sandboxed)
     ends = stop_ticks();
     if (ends) {
         event_epoch_end();
-        allocation_rate_end();
-        lock_rate_end();
+        own_rates_end();
         sampler_note_cpu_time();
         threads_stop(&sampler.threads);
         atomic_fetch_add(&sampler.writer.header->status.lost[FEED_LOSS_SANDBOXED], sandboxed);

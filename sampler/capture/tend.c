@@ -1,10 +1,9 @@
 #include "tend.h"
 
-#include "allocation_rate.h"
 #include "announce.h"
 #include "event_epoch.h"
+#include "own_rates.h"
 #include "sampler_signals.h"
-#include "lock_rate.h"
 #include "sampler_state.h"
 #include "system/clock.h"
 #include "threads/tasks.h"
@@ -138,8 +137,7 @@ static SIGNAL_SAFE void housekeeping(int64_t now_us)
     look_for_service(now_us);
     apply_settings(now_us); /* the service may be gone */
     event_epoch_follow(!reader_is_gone(now_us));
-    allocation_rate_follow(!reader_is_gone(now_us));
-    lock_rate_follow(!reader_is_gone(now_us));
+    own_rates_follow(!reader_is_gone(now_us));
     sampler_signals_keep();
     tracer_keep(&sampler.threads.tracer);
     if (threads_relieve(&sampler.threads))
@@ -154,8 +152,7 @@ static SIGNAL_SAFE void follow_service(int64_t now_us, uint32_t changes)
     sampler.tend.changes_seen = changes;
     apply_settings(now_us);
     event_epoch_follow(!reader_is_gone(now_us));
-    allocation_rate_follow(!reader_is_gone(now_us));
-    lock_rate_follow(!reader_is_gone(now_us));
+    own_rates_follow(!reader_is_gone(now_us));
     sampler_follow_watch();
     sampler_open_tables(); /* a user's first program comes before his tables do */
     if (modules_take_tables(&sampler.modules, &sampler.writer))

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* lock_rate.c knows by it that these are here. */
+/* preload.c knows by it that these are here. */
 ISOSCOPE_API char isoscope_lock_calls;
 
 /* Of glibc's mutex: in __kind; and in the word of one with a ceiling, which stays there. */

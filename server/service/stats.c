@@ -93,15 +93,20 @@ static void say_losses(const struct stats *stats)
             log_line("  lost        %9" PRIu64 "  %s", stats->lost[loss], texts[loss]);
 }
 
+/* lost: sampled, and in none of the rings; why: what may have been the matter. */
+static void say_sampled(const char *what, uint64_t sampled, uint64_t lost, const char *why)
+{
+    if (sampled)
+        log_line("  %-11s %9" PRIu64 "  sampled", what, sampled);
+    if (lost)
+        log_line("  %-11s %9" PRIu64 "  sampled, and lost: %s", what, lost, why);
+}
+
+#define NO_STACK "their stacks could not be taken, or the service read too slowly"
+
 static void say_allocations(const struct stats *stats)
 {
-    if (stats->allocations)
-        log_line("  allocations %9" PRIu64 "  sampled", stats->allocations);
-    if (stats->allocations_lost)
-        log_line("  allocations %9" PRIu64
-                 "  sampled, and lost: their stacks could not be taken, or the "
-                 "service read too slowly",
-                 stats->allocations_lost);
+    say_sampled("allocations", stats->allocations, stats->allocations_lost, NO_STACK);
     if (stats->allocations_loose)
         log_line("  allocations %9" PRIu64 "  sampled, and not followed until they are freed: no "
                  "room for their addresses",
@@ -117,24 +122,15 @@ static void say_waits(const struct stats *stats)
     if (stats->lock_waits)
         log_line("  locks       %9" PRIu64 "  waits for what another thread had, %.1f ms together",
                  stats->lock_waits, (double)stats->lock_ns / 1e6);
-    if (stats->waits_sampled)
-        log_line("  waits       %9" PRIu64 "  sampled", stats->waits_sampled);
-    if (stats->waits_lost)
-        log_line("  waits       %9" PRIu64
-                 "  sampled, and lost: their stacks could not be taken, or the service read too "
-                 "slowly (use a larger --lock=MICROSECONDS)",
-                 stats->waits_lost);
+    say_sampled("waits", stats->waits_sampled, stats->waits_lost,
+                NO_STACK " (use a larger --lock=MICROSECONDS)");
 }
 
 static void say_faults(const struct stats *stats)
 {
-    if (stats->faults_sampled)
-        log_line("  page faults %9" PRIu64 "  sampled", stats->faults_sampled);
-    if (stats->faults_lost)
-        log_line("  page faults %9" PRIu64
-                 "  sampled, and lost: in code that blocks signals, mostly "
-                 "the sampler's, or the service read too slowly",
-                 stats->faults_lost);
+    say_sampled(
+        "page faults", stats->faults_sampled, stats->faults_lost,
+        "in code that blocks signals, mostly the sampler's, or the service read too slowly");
     if (stats->faults_refused)
         log_line("  page faults           of %" PRIu64
                  " processes are not sampled: the kernel gives "

@@ -3,7 +3,7 @@
 #include "sampler/capture/own/countdown.h"
 #include "sampler/capture/own/followed.h"
 
-#include "sampler/capture/allocation_rate.h"
+#include "sampler/capture/own_rates.h"
 #include "sampler/capture/sampler_state.h"
 #include "sampler/feed/feed_allocations.h"
 #include "sampler/profile/store/frame.h"
@@ -85,8 +85,8 @@ static void begin(struct heap *heap, uint32_t mean, uint64_t seed)
 {
     static uint8_t filter[FILTER];
 
-    allocation_rate_prepare(mean, filter, false);
-    allocation_rate_begin();
+    own_rates_prepare_allocations(mean, filter, false);
+    own_rates_begin();
     heap->countdown = (struct isoscope_memory_thread){ .random = seed };
     heap->random = seed + 1;
     countdown_begin(&heap->countdown, 1, mean, 0);

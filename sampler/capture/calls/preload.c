@@ -14,11 +14,10 @@
 
 #include "../../feed/sys.h"
 #include "../../include/isoscope/isoscope.h"
-#include "../allocation_rate.h"
 #include "../modules/start_objects.h"
 #include "../events/event_thread.h"
 #include "../forked.h"
-#include "../lock_rate.h"
+#include "../own_rates.h"
 #include "../page_faults.h"
 #include "../sampler.h"
 #include "../system/glibc.h"
@@ -290,12 +289,12 @@ int isoscope_start(const struct isoscope_options *options)
     pthread_once(&prepared, prepare);
     if (prepare_error)
         return -ISOSCOPE_SYSTEM;
-    allocation_rate_prepare(
+    own_rates_prepare_allocations(
         start.enabled ? number_from_env(FEED_ENV_ALLOC, FEED_ALLOCATION_BYTES_MAX) : 0,
         beside_alloc_filter(), program_has_own_malloc());
     page_faults_prepare(number_from_env(FEED_ENV_FAULTS, FEED_FAULTS_MAX));
-    lock_rate_prepare(start.enabled ? number_from_env(FEED_ENV_LOCK, FEED_LOCK_US_MAX) : 0,
-                      beside_lock_calls() != NULL);
+    own_rates_prepare_waits(start.enabled ? number_from_env(FEED_ENV_LOCK, FEED_LOCK_US_MAX) : 0,
+                            beside_lock_calls() != NULL);
     stack = sys_gettid() == (int)sys_call0(SYS_getpid) ? main_stack() : thread_stack();
     error = sampler_start(&start, &stack, &slot);
     if (error)

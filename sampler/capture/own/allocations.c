@@ -8,7 +8,7 @@
 #include "followed.h"
 #include "own_sample.h"
 
-#include "../allocation_rate.h"
+#include "../own_rates.h"
 #include "../system/arch.h"
 
 static SIGNAL_SAFE __attribute__((noinline)) void sample_here(struct isoscope_memory_thread *thread,
@@ -30,7 +30,7 @@ static SIGNAL_SAFE __attribute__((noinline)) void sample_here(struct isoscope_me
 SIGNAL_SAFE void isoscope_memory_sample(struct isoscope_memory_thread *thread, const void *address,
                                         size_t bytes)
 {
-    uint32_t epoch = atomic_load_explicit(&allocation_epoch, memory_order_relaxed);
+    uint32_t epoch = __atomic_load_n(&own_rates_epoch, __ATOMIC_RELAXED);
 
     if (!epoch) {
         countdown_rest(thread);
@@ -40,7 +40,7 @@ SIGNAL_SAFE void isoscope_memory_sample(struct isoscope_memory_thread *thread, c
         return; /* a handler of the program's, in the middle of this */
     thread->busy = 1;
     if (thread->epoch != epoch)
-        countdown_begin(thread, epoch, allocation_rate_mean(), bytes);
+        countdown_begin(thread, epoch, own_rates_mean_bytes(), bytes);
     if (countdown_is_reached(thread)) {
         if (address)
             sample_here(thread, address, bytes);

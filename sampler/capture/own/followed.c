@@ -1,6 +1,7 @@
 #include "followed.h"
 
-#include "../allocation_rate.h"
+#include "../address_filter.h"
+#include "../own_rates.h"
 #include "../sampler_state.h"
 
 #include "../../feed/atomic_raise.h"
@@ -20,7 +21,7 @@ static SIGNAL_SAFE void take_out_below(uint32_t level)
     uint64_t address;
 
     while ((address = feed_allocations_below(&sampler.writer, &place, level)))
-        allocation_rate_count(address, false);
+        address_filter_count(address, false);
 }
 
 /* The level is told before the first one goes: the service reads it after it has seen one gone. One
@@ -39,7 +40,7 @@ static SIGNAL_SAFE void raise_level(uint32_t level)
 /* The next one of which the half goes. */
 static SIGNAL_SAFE uint32_t level_after(uint32_t level)
 {
-    uint32_t of_mean = 31 - (uint32_t)__builtin_clz(allocation_rate_mean() | 1);
+    uint32_t of_mean = 31 - (uint32_t)__builtin_clz(own_rates_mean_bytes() | 1);
 
     return (level > of_mean ? level : of_mean) + 1;
 }
@@ -67,10 +68,10 @@ uint64_t followed_begin(uint64_t address, uint32_t level)
     if (level < level_now())
         return 0;
     number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
-    allocation_rate_count(address, true);
+    address_filter_count(address, true);
     mark = feed_allocations_put(&sampler.writer, address, number, level);
     if (!mark) {
-        allocation_rate_count(address, false);
+        address_filter_count(address, false);
         feed_count(&status_of_feed()->allocations_loose, 1);
     }
     return mark;
@@ -81,7 +82,7 @@ uint64_t followed_end(uint64_t address)
     uint64_t mark = feed_allocations_take(&sampler.writer, address);
 
     if (mark)
-        allocation_rate_count(address, false);
+        address_filter_count(address, false);
     return mark;
 }
 
@@ -98,6 +99,6 @@ void followed_again(uint64_t address, uint64_t mark)
 {
     if (FEED_ALLOCATION_LEVEL(mark) < level_now())
         return;
-    allocation_rate_count(address, true);
+    address_filter_count(address, true);
     feed_allocations_put_back(&sampler.writer, address, mark);
 }

@@ -6,7 +6,7 @@
 #include "countdown.h"
 #include "own_sample.h"
 
-#include "../lock_rate.h"
+#include "../own_rates.h"
 #include "../system/arch.h"
 
 #include "../../feed/feed_count.h"
@@ -86,7 +86,7 @@ SIGNAL_SAFE void isoscope_wait_over(uint64_t began_ns, enum isoscope_wait what, 
     if (countdown.epoch == epoch)
         countdown.left -= (int64_t)waited_ns;
     else
-        countdown_begin(&countdown, epoch, lock_rate_mean_ns(), waited_ns);
+        countdown_begin(&countdown, epoch, own_rates_mean_ns(), waited_ns);
     if (countdown.left < 0 && countdown_is_reached(&countdown)) {
         struct feed_wait_words words = { .mean_ns = countdown.mean_bytes,
                                          .lock = (uint64_t)lock,
