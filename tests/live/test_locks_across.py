@@ -78,3 +78,79 @@ def test_a_holder_in_another_process_is_told_with_what_it_did():
     (holder,) = lock["holders"]
     assert holder["tid"] == holder_tid and holder["thread"].startswith("waits_across")
     assert "holds" in holder["doing"][0]["stack"]
+
+
+SHARED = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { BYTES = 1 << 16, AT = 0x1040, TURNS = 400 };
+static pthread_mutex_t *shared, *own;
+__attribute__((noinline)) static void hold(pthread_mutex_t *mutex)
+{
+    pthread_mutex_lock(mutex);
+    usleep(500);
+    pthread_mutex_unlock(mutex);
+    usleep(1); /* or nobody else gets it */
+}
+static void *work(void *mutex)
+{
+    for (int i = 0; i < TURNS; i++)
+        hold(mutex);
+    return NULL;
+}
+static void work_both(char *map)
+{
+    pthread_t thread;
+    shared = (pthread_mutex_t *)(map + AT);
+    pthread_create(&thread, NULL, work, own); /* of the heap: each process has one at that address */
+    for (int i = 0; i < TURNS; i++) {
+        hold(shared);
+        hold(own);
+    }
+    pthread_join(thread, NULL);
+}
+int main(void)
+{
+    int memfd = memfd_create("locks", 0), status;
+    char *map, *other;
+    pthread_mutexattr_t attributes;
+    if (memfd < 0 || ftruncate(memfd, BYTES))
+        return 1;
+    map = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init((pthread_mutex_t *)(map + AT), &attributes);
+    own = malloc(4096);
+    pthread_mutex_init(own, NULL);
+    if (!fork()) {
+        other = mmap(NULL, BYTES - 4096, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 4096);
+        munmap(map, BYTES);
+        work_both(other - 4096);
+        _exit(0);
+    }
+    work_both(map);
+    wait(&status);
+    return status;
+}
+"""
+
+
+def test_a_lock_in_shared_memory_is_one_for_all_processes_wherever_they_map_it(compiled):
+    program = compiled("sharing", SHARED, "-O1", "-pthread")
+    command = [ISOSCOPE, "locks", "--json", "--", program]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(next(line for line in ended.stdout.splitlines() if line.startswith("{")))
+    names = Counter(lock["name"] for lock in told["locks"] if "mutex" in lock["kinds"])
+    (shared,) = [name for name in names if name.startswith("shared mutex ")]
+    assert shared.endswith("+0x1040") and names[shared] == 1, names
+    (lock,) = [lock for lock in told["locks"] if lock["name"] == shared]
+    assert len({holder["tid"] for holder in lock["holders"] if holder["tid"]}) == 2, lock
+    # Those of the heap, which only have the same address.
+    (own,) = [name for name in names if name.startswith("mutex 0x")]
+    assert names[own] == 2, names

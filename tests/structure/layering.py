@@ -108,7 +108,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                                  "sampler/profile/symbols/files"),
     "sampler/profile/outside": ("sampler/include", "sampler/feed",
                                 f"{CAPTURE}/system/memory.h", f"{CAPTURE}/system/maps.h", f"{CAPTURE}/threads/user_clock.h",
-                                "sampler/profile/base/thread.h"),
+                                "sampler/profile/base"),
     "sampler/profile/facts": ("sampler/include", "sampler/feed/cleanup.h", "sampler/profile/facts.h",
                               "sampler/profile/base"),
     "sampler/profile/wall": ("sampler/include", "sampler/feed", f"{CAPTURE}/system",

@@ -38,7 +38,11 @@ static void a_line_is_taken_apart(void **state)
     assert_int_equal(line.inode, 1312);
     assert_true(line.readable);
     assert_true(line.executable);
+    assert_false(line.shared);
     assert_string_equal(line.path, "/usr/lib/a b.so");
+    assert_true(
+        parse("7f01c2a00000-7f01c2a10000 rw-s 00000000 00:01 2049 /memfd:a (deleted)", &line));
+    assert_true(line.shared);
 }
 
 static void a_mapping_without_a_file_has_an_empty_path(void **state)

@@ -51,6 +51,7 @@ bool maps_parse(char *text, struct maps_line *out)
     out->readable = at[0] == 'r';
     out->writable = at[1] == 'w';
     out->executable = at[2] == 'x';
+    out->shared = at[3] == 's';
     at += 4;
     if (!take_char(&at, ' '))
         return false;

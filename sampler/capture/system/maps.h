@@ -17,7 +17,7 @@ enum { MAPS_BUFFER_BYTES = 16 * 1024, MAPS_PATH_BYTES = 4096 + 16 };
 struct maps_line {
     uint64_t start, end, offset, inode;
     uint32_t dev_major, dev_minor;
-    bool readable, writable, executable;
+    bool readable, writable, executable, shared;
     const char *path; /* "" when there is none; until the next call */
 };
 

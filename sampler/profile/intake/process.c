@@ -17,7 +17,6 @@
 
 enum {
     MODULES_STEP = 64,
-    LOOSE_LOCKS_MAX = 4096, /* with names of their own */
 };
 
 static void watch_end(struct process *process)
@@ -111,8 +110,8 @@ void process_retire(struct process *process)
     perf_map_free(process->perf_map);
     process->perf_map = NULL;
     map64_free(&process->names);
-    map64_free(&process->loose);
-    process->names = process->loose = (struct map64){ 0 };
+    process->names = (struct map64){ 0 };
+    lock_names_free(&process->locks);
     code_frames_free(&process->codes);
     module_set_free(&process->met_now);
     feed_reader_free(process->reader);
@@ -442,26 +441,6 @@ bool process_frame(struct process *process, uint64_t feed_frame, struct registry
     return true;
 }
 
-/* Few programs have many; those that do have no use for all their names. */
-static uint32_t loose_name(struct process *process, uint64_t address, const char *what,
-                           struct names *names)
-{
-    char name[64];
-    bool added = false;
-    uint32_t *number = NULL;
-
-    snprintf(name, sizeof(name), "a %s", what);
-    if (process->loose.count < LOOSE_LOCKS_MAX || map64_find(&process->loose, address))
-        number = map64_put(&process->loose, address, &added);
-    if (!number)
-        return names_number(names, name);
-    if (added) {
-        snprintf(name, sizeof(name), "%s 0x%" PRIx64, what, address);
-        *number = names_number(names, name);
-    }
-    return *number;
-}
-
 uint64_t process_lock_frame(struct process *process, const struct feed_wait_words *words,
                             struct registry *registry, struct symbolizer *symbolizer)
 {
@@ -482,7 +461,8 @@ uint64_t process_lock_frame(struct process *process, const struct feed_wait_word
     if (FEED_FRAME_MODULE(frame) && process_frame(process, frame, registry, symbolizer, &out))
         return out;
     return FRAME_KEY(registry_locks(registry),
-                     loose_name(process, words->lock, what, registry_names(registry)));
+                     lock_names_number(&process->locks, process->pid, words->lock, what,
+                                       process->round_us, registry_names(registry)));
 }
 
 struct process_slot *process_slot(struct process *process, uint32_t slot)

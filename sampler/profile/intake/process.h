@@ -29,6 +29,7 @@
 #include "../unwinding/table_store.h"
 #include "../wall/rounds.h"
 #include "code_frames.h"
+#include "lock_names.h"
 #include "module_places.h"
 #include "module_set.h"
 #include "sampling_events.h"
@@ -103,9 +104,9 @@ struct process {
     } modules[2]; /* the feed's numbers, and the rounds' -> profile's */
     bool *told;   /* by feed's number: the program knows where its table lies */
     uint32_t told_room;
-    uint32_t told_below; /* all below are told */
-    struct map64 names;  /* feed's place -> profile's number */
-    struct map64 loose; /* address of a lock that is in no module -> profile's number of its name */
+    uint32_t told_below;     /* all below are told */
+    struct map64 names;      /* feed's place -> profile's number */
+    struct lock_names locks; /* that are in no module */
     struct code_frames codes;
     struct runtime_looks looks;    /* for runtimes whose frames are to be shown */
     uint32_t runtimes_shown;       /* so many of its places the registry knows */

@@ -22,6 +22,7 @@ from typing import Optional
 from ..model import Function
 from ..profile import Profile
 
+LOOSE = "[lock]"  # the library of locks that are in no module
 _LOOKS = 100  # samples of a holder that are looked at for one wait
 
 
@@ -59,19 +60,26 @@ def locks_of(waits: Profile, time: Optional[Profile] = None) -> list[Lock]:
     for place, node in enumerate(waits.nodes):
         function = waits.frames[waits.node_frames[node]].function
         process = waits.threads[waits.sample_threads[place]].process
-        lock = found.get((process.id, function))
+        key = _whose(process.id, function), function
+        lock = found.get(key)
         if lock is None:
             library = function.library.name if function.library else ""
-            lock = found[process.id, function] = Lock(function.name, library)
+            lock = found[key] = Lock(function.name, library)
         waited_us = _add(lock, waits, place)
         holder = _holder(lock, waits, place, seen)
         if seen is not None and holder.tid:
             first_us = waits.times_us[place] - waited_us
-            own = begins.get((process.id, holder.tid, function), [])
+            own = begins.get((_whose(process.id, function), holder.tid, function), [])
             after = bisect_right(own, first_us)
             last_us = min(waits.times_us[place], own[after] if after < len(own) else waits.times_us[place])
             seen.look((process.id, holder.tid), first_us, last_us, waits.weights_us[place], holder)
     return sorted(found.values(), key=lambda lock: -lock.waited_us)
+
+
+def _whose(process: str, lock: Function) -> str:
+    """In memory that processes share it is nobody's own: the service names it by that memory, alike for all."""
+    library = lock.library.name if lock.library else ""
+    return "" if library == LOOSE and lock.name.startswith("shared ") else process
 
 
 def _waited_us(waits: Profile, place: int) -> int:
@@ -85,7 +93,8 @@ def _begins(waits: Profile) -> dict[tuple[str, int, Function], list[int]]:
     found: dict[tuple[str, int, Function], list[int]] = {}
     for place, node in enumerate(waits.nodes):
         thread = waits.threads[waits.sample_threads[place]]
-        key = thread.process.id, thread.tid, waits.frames[waits.node_frames[node]].function
+        function = waits.frames[waits.node_frames[node]].function
+        key = _whose(thread.process.id, function), thread.tid, function
         found.setdefault(key, []).append(waits.times_us[place] - _waited_us(waits, place))
     for begins in found.values():
         begins.sort()
