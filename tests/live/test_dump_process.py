@@ -155,6 +155,82 @@ def test_a_program_in_another_root_and_network_keeps_its_names(tmp_path):
     assert {name for thread in threads for name in names_of(thread)} >= {"spin", "run_first", "run_second", "main"}
 
 
+MUSL = """
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static pthread_mutex_t one, other;
+static pthread_barrier_t both;
+__attribute__((noinline)) static void lock_second(pthread_mutex_t *mutex)
+{
+    pthread_mutex_lock(mutex);
+    __asm__ volatile("" ::: "memory");
+}
+static void *run_first(void *context)
+{
+    pthread_mutex_lock(&one), pthread_barrier_wait(&both), lock_second(&other);
+    return context;
+}
+static void *run_second(void *context)
+{
+    pthread_mutex_lock(&other), pthread_barrier_wait(&both), lock_second(&one);
+    return context;
+}
+int main(int argc, char **argv)
+{
+    pthread_mutexattr_t type;
+    pthread_t thread;
+
+    pthread_mutexattr_init(&type);
+    pthread_mutexattr_settype(&type, argc > 1 ? PTHREAD_MUTEX_ERRORCHECK : PTHREAD_MUTEX_DEFAULT);
+    pthread_mutex_init(&one, &type);
+    pthread_mutex_init(&other, &type);
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&thread, NULL, run_first, argv);
+    pthread_create(&thread, NULL, run_second, argv);
+    write(1, "ready\\n", 6);
+    pause();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def musl(tmp_path_factory):
+    """Static, of a libc without unwind data."""
+    folder = tmp_path_factory.mktemp("musl")
+    (folder / "a.c").write_text(MUSL)
+    if not shutil.which("musl-gcc"):
+        pytest.skip("there is no musl-gcc here")
+    subprocess.run(["musl-gcc", "-O2", "-static", "-o", folder / "a", folder / "a.c"], check=True)
+    return str(folder / "a")
+
+
+def wait_of(pid: int) -> list[str]:
+    return [thread.get("waits", "") for thread in dumped(pid)["threads"]]
+
+
+def test_a_static_musl_program_has_whole_stacks_and_the_holders_of_mutexes_that_keep_them(musl):
+    with running(musl, "checked") as process:
+        until(lambda: dumped(process.pid)["deadlocks"], "both wait for each other")
+        stacks = dumped(process.pid)
+    _, first, second = stacks["threads"]
+    assert stacks["deadlocks"] == [[first["tid"], second["tid"]]]
+    assert (first["lockOwner"], second["lockOwner"]) == (second["tid"], first["tid"])
+    for thread, function in (first, "run_first"), (second, "run_second"):
+        assert thread["whole"], thread
+        # By guesses, from what calls leave on the stack: in this order, maybe with older calls between them.
+        names = [name for name in names_of(thread) if name in ("__timedwait", "lock_second", function, "__clone")]
+        assert names == ["__timedwait", "lock_second", function, "__clone"], thread
+
+
+def test_musls_default_mutexes_have_no_holder_and_that_is_said(musl):
+    words = "a mutex of musl's default type, which keeps no holder"
+    with running(musl) as process:
+        until(lambda: sum(words in wait for wait in wait_of(process.pid)) == 2, "both wait")
+        stacks = dumped(process.pid)
+    assert not stacks["deadlocks"] and not any("lockOwner" in thread for thread in stacks["threads"])
+
+
 def test_threads_can_be_chosen_by_name_and_number():
     with at_rest() as process:
         assert set(by_name(dumped(process.pid, "--thread", "*er"))) == {"reader", "joiner", "poller", "spinner"}

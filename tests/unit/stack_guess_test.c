@@ -129,6 +129,36 @@ static void a_call_of_this_function_is_believed_before_that_of_another(void **st
     assert_caller(&fixture, CODE + 0x500, STACK + 0x148);
 }
 
+/* As musl's epoll_wait. */
+static void a_call_of_a_function_that_jumps_here_is_a_call_of_this_one(void **state)
+{
+    struct fixture fixture;
+    int32_t distance = 0x100 - (0x800 + 12);
+
+    (void)state;
+    begin(&fixture);
+    put_word(&fixture, STACK + 0x120, CODE + 0x600);
+    put_call(&fixture, CODE + 0x600, CODE + 0x800);
+    memcpy(fixture.code + 0x800, "\xf3\x0f\x1e\xfa\x45\x31\xc0\xe9", 8); /* endbr64, xor, jmp */
+    memcpy(fixture.code + 0x808, &distance, sizeof(distance));
+    put_word(&fixture, STACK + 0x140, CODE + 0x500);
+    put_call(&fixture, CODE + 0x500, CODE + 0x100);
+    assert_true(guess(&fixture));
+    assert_caller(&fixture, CODE + 0x600, STACK + 0x128);
+}
+
+static void what_exits_at_once_ends_a_thread(void **state)
+{
+    static const uint8_t musl[LAST_BYTES] = "\x89\xc7\x31\xc0\xb0\x3c\x0f\x05\xf4";
+    static const uint8_t other[LAST_BYTES] = "\x89\xc7\xb8\x3c\x00\x00\x00\x0f\x05";
+    static const uint8_t returns[LAST_BYTES] = "\x89\xc7\xb8\x3d\x00\x00\x00\x0f\x05";
+
+    (void)state;
+    assert_true(code_ends_thread(musl));
+    assert_true(code_ends_thread(other));
+    assert_false(code_ends_thread(returns)); /* it waits for a child */
+}
+
 static void a_call_of_another_function_is_better_than_none(void **state)
 {
     struct fixture fixture;
@@ -191,6 +221,8 @@ int main(void)
         cmocka_unit_test(a_frame_pointer_that_leads_to_no_call_is_not_believed),
         cmocka_unit_test(the_next_return_address_is_the_caller),
         cmocka_unit_test(a_call_of_this_function_is_believed_before_that_of_another),
+        cmocka_unit_test(a_call_of_a_function_that_jumps_here_is_a_call_of_this_one),
+        cmocka_unit_test(what_exits_at_once_ends_a_thread),
         cmocka_unit_test(a_call_of_another_function_is_better_than_none),
         cmocka_unit_test(calls_by_registers_and_memory_are_calls),
         cmocka_unit_test(a_jump_is_no_call),
@@ -215,9 +247,25 @@ static void a_branch_with_link_is_a_call(void **state)
     assert_false(call_ends(br, 0x1004, &target));
 }
 
+static void a_branch_is_a_jump_and_an_exit_ends_a_thread(void **state)
+{
+    const uint8_t back[CALLEE_BYTES] = { 0x5f, 0x24, 0x03, 0xd5, 0xfe, 0xff, 0xff, 0x17 };
+    const uint8_t exits[LAST_BYTES] = { 0xa8, 0x0b, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
+    const uint8_t other[LAST_BYTES] = { 0xc8, 0x0b, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
+
+    (void)state;
+    assert_true(jumps_to(back, 0x1000, 0xff0, 0xffc));
+    assert_false(jumps_to(back, 0x1000, 0xff0, 0xff8));
+    assert_true(code_ends_thread(exits));
+    assert_false(code_ends_thread(other));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_branch_with_link_is_a_call) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_branch_with_link_is_a_call),
+        cmocka_unit_test(a_branch_is_a_jump_and_an_exit_ends_a_thread),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@ enum {
     MUTEX_CONTENDED = 2,      /* what waiters of glibc's mutexes expect in the word */
     MUTEX_KINDS = 3 | 7 << 7, /* types; shared, and two of lock elision: no robust one, no PI */
     RWLOCK_WRITTEN = 3,       /* what waiters for a writer expect: it writes, and somebody waits */
+    MUSL_TAKEN = 16,          /* in the place of the tid, in musl's mutexes of the default type */
 };
 
 /* From the futex to the tid. */
@@ -61,6 +62,22 @@ static int32_t joined(const struct futex_view *view, const struct blocked *block
     return is_private ? 0 : if_it_lives(view, (int32_t)word);
 }
 
+/* The word of a robust mutex of glibc's may look so as well: there the owner stands in its place, too. */
+static bool is_musl_default(const struct futex_view *view, uint64_t futex, uint32_t word)
+{
+    return (word & FUTEX_WAITERS) && (word & FUTEX_TID_MASK) == MUSL_TAKEN &&
+           word_at(view, futex + MUTEX_OWNER_AT) != MUSL_TAKEN;
+}
+
+bool futex_keeps_no_holder(const struct futex_view *view, const struct blocked *blocked)
+{
+    uint32_t command = blocked->arguments[1] & FUTEX_CMD_MASK, word;
+
+    return (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) &&
+           view->read(view->context, blocked->arguments[0], &word, sizeof(word)) &&
+           is_musl_default(view, blocked->arguments[0], word);
+}
+
 int32_t futex_holder(const struct futex_view *view, const struct blocked *blocked)
 {
     uint64_t futex = blocked->arguments[0];
@@ -74,6 +91,8 @@ int32_t futex_holder(const struct futex_view *view, const struct blocked *blocke
         return if_it_lives(view, word & FUTEX_TID_MASK);
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
+        if (is_musl_default(view, futex, word))
+            return 0;
         if (word & FUTEX_WAITERS)
             return if_it_lives(view, word & FUTEX_TID_MASK);
         if (expected == MUTEX_CONTENDED)

@@ -7,11 +7,13 @@
  *   glibc's other mutexes: the word is pthread_mutex_t.__lock, the owner stands two words behind it.
  *   glibc's rwlocks, held for writing: __cur_writer.
  *   pthread_join: the word is the tid of the thread that is waited for.
+ *   musl's recursive, error-checking and robust mutexes: as robust ones. Its mutexes of the default type have 16 (EBUSY) there:
+ *   nothing in the program says who holds them.
  *
  * What is read may be anything else: a tid counts only when the program has such a thread now.
  *
  * Threads    Any.
- * Source     futex(2), glibc's bits/struct_mutex.h and bits/struct_rwlock.h.
+ * Source     futex(2), glibc's bits/struct_mutex.h and bits/struct_rwlock.h; what musl does at pthread_mutex_lock.
  */
 #ifndef ISOSCOPE_FUTEX_HOLDER_H
 #define ISOSCOPE_FUTEX_HOLDER_H
@@ -29,5 +31,8 @@ struct futex_view {
 
 /* As the program numbers it; 0: not known. */
 int32_t futex_holder(const struct futex_view *view, const struct blocked *blocked);
+
+/* It waits for a mutex of musl's that has no place for its holder. */
+bool futex_keeps_no_holder(const struct futex_view *view, const struct blocked *blocked);
 
 #endif

@@ -37,6 +37,17 @@ static bool by_frame_pointer(struct stack_memory *memory, struct stack_place *pl
     return true;
 }
 
+/* By the call itself, or by a function that then jumps here. */
+static bool leads_to(struct stack_memory *memory, uint64_t callee, uint64_t pc)
+{
+    const uint64_t first = pc < FUNCTION_BYTES_MAX ? 0 : pc - FUNCTION_BYTES_MAX + 1;
+    uint8_t head[CALLEE_BYTES];
+
+    return (callee >= first && callee <= pc) ||
+           (stack_memory_get(memory, callee, head, sizeof(head)) &&
+            jumps_to(head, callee, first, pc));
+}
+
 /* A call of another function than the one at pc may still have led here, by a jump at its end. */
 static bool by_return_address(struct stack_memory *memory, struct stack_place *place)
 {
@@ -50,7 +61,7 @@ static bool by_return_address(struct stack_memory *memory, struct stack_place *p
             break;
         if (!is_return_address(memory, word, &callee))
             continue;
-        if (!callee || (callee <= pc && pc - callee < FUNCTION_BYTES_MAX)) {
+        if (!callee || leads_to(memory, callee, pc)) {
             become(place, word, word_at + 8, at.value[STACK_FP],
                    stack_registers_know(&at, STACK_FP));
             return true;

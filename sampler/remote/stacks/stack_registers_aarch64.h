@@ -57,4 +57,34 @@ static inline bool call_ends(const uint8_t bytes[CALL_BYTES_MAX], uint64_t end, 
     return (word & 0xfefff800) == 0xd63f0800 || (word & 0xfffffc1f) == 0xd63f0000;
 }
 
+enum { CALLEE_BYTES = 16, LAST_BYTES = 16 };
+
+/* Whether a function that begins with these bytes soon jumps (B) to [first, last]. */
+static inline bool jumps_to(const uint8_t bytes[CALLEE_BYTES], uint64_t at, uint64_t first,
+                            uint64_t last)
+{
+    for (uint64_t i = 0; i < CALLEE_BYTES; i += 4) {
+        uint32_t word;
+
+        __builtin_memcpy(&word, bytes + i, sizeof(word));
+        if ((word & 0xfc000000) == 0x14000000 &&
+            at + i + (uint64_t)((int64_t)((uint64_t)(word & 0x03ffffff) << 38) >> 36) - first <=
+                last - first)
+            return true;
+    }
+    return false;
+}
+
+/* Whether what a call returns to ends the thread at once: the number of exit goes into x8 or w8, then SVC. */
+static inline bool code_ends_thread(const uint8_t bytes[LAST_BYTES])
+{
+    uint32_t words[LAST_BYTES / 4];
+
+    __builtin_memcpy(words, bytes, sizeof(words));
+    for (int i = 0; i + 1 < LAST_BYTES / 4; i++)
+        if ((words[i] == 0xd2800ba8 || words[i] == 0x52800ba8) && words[i + 1] == 0xd4000001)
+            return true;
+    return false;
+}
+
 #endif

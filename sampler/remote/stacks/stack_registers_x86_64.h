@@ -72,4 +72,34 @@ static inline bool call_ends(const uint8_t bytes[CALL_BYTES_MAX], uint64_t end, 
     return false;
 }
 
+enum { CALLEE_BYTES = 16, LAST_BYTES = 16 };
+
+/* Whether a function that begins with these bytes soon jumps (0xe9) to [first, last]. What only looks like a jump hardly ever leads to
+ * so few of all addresses. */
+static inline bool jumps_to(const uint8_t bytes[CALLEE_BYTES], uint64_t at, uint64_t first,
+                            uint64_t last)
+{
+    for (uint64_t i = 0; i + 5 <= CALLEE_BYTES; i++) {
+        int32_t distance;
+
+        __builtin_memcpy(&distance, bytes + i + 1, sizeof(distance));
+        if (bytes[i] == 0xe9 && at + i + 5 + (uint64_t)(int64_t)distance - first <= last - first)
+            return true;
+    }
+    return false;
+}
+
+/* Whether what a call returns to ends the thread at once: the number of exit goes into eax or al, then a syscall. */
+static inline bool code_ends_thread(const uint8_t bytes[LAST_BYTES])
+{
+    static const uint8_t whole[] = { 0xb8, 60, 0, 0, 0, 0x0f, 0x05 },
+                         low[] = { 0xb0, 60, 0x0f, 0x05 };
+
+    for (int i = 0; i <= LAST_BYTES - (int)sizeof(whole); i++)
+        if (!__builtin_memcmp(bytes + i, whole, sizeof(whole)) ||
+            !__builtin_memcmp(bytes + i, low, sizeof(low)))
+            return true;
+    return false;
+}
+
 #endif

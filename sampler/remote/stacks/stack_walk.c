@@ -49,6 +49,16 @@ static bool is_entry(const struct stack_walker *walker, const struct stack_place
     return module && module->entry && pc - module->entry < ENTRY_BYTES;
 }
 
+/* A libc without unwind data, as musl's: its clone calls the thread's function, and then exits. */
+static bool is_thread_start(const struct stack_walker *walker, const struct stack_place *place)
+{
+    uint8_t code[LAST_BYTES];
+
+    return !place->exact &&
+           stack_memory_get(walker->memory, place->registers.value[STACK_PC], code, sizeof(code)) &&
+           code_ends_thread(code);
+}
+
 static void say_why(const struct stack_walker *walker, struct stack_thread *thread,
                     const struct stack_place *place, enum stack_stop stop)
 {
@@ -75,7 +85,7 @@ static enum stack_stop guess_on(struct stack_walker *walker, struct stack_place 
 {
     enum stack_found found;
 
-    if (is_entry(walker, place))
+    if (is_entry(walker, place) || is_thread_start(walker, place))
         return STACK_ROOT;
     if (!stack_guess(walker->memory, place, &found))
         return is_marked_root(place) ? STACK_ROOT : stop;

@@ -110,7 +110,10 @@ static void say_futex(const struct waits_target *target, struct stack_thread *th
     unsigned long long at = blocked->arguments[0];
 
     thread->lock_owner = holder ? holder->tid : 0;
-    if (!holder)
+    if (!holder && futex_keeps_no_holder(&view, blocked))
+        snprintf(thread->waits, sizeof(thread->waits),
+                 "futex(0x%llx: a mutex of musl's default type, which keeps no holder)", at);
+    else if (!holder)
         snprintf(thread->waits, sizeof(thread->waits), "futex(0x%llx)", at);
     else if (holder == thread)
         snprintf(thread->waits, sizeof(thread->waits), "a lock at 0x%llx, which it holds itself",
