@@ -171,6 +171,7 @@ uint32_t forked_arm(uint32_t old_slot, bool whole, bool waits)
         period_us = FEED_PERIOD_DEFAULT_US;
     sampler.pid = (int32_t)sys_call0(SYS_getpid);
     sampler.forked_us = clock_now_us();
+    sampler.before_ns = 0; /* its clock is new */
     if (!threads_arm_child(&sampler.threads, &stack, period_us, waits) || !waits)
         return begin_child(period_us, enabled) ? CHILD_SLOT : 0;
     atomic_store_explicit(&sampler.running, RUN_FORKED, memory_order_release);

@@ -73,6 +73,7 @@ int sampler_start(const struct sampler_start_options *options, const struct stac
     if (!is_alone())
         tasks_take_all(&sampler.threads);
     threads_count_from_now(&sampler.threads, *slot);
+    sampler.before_ns = options->late ? clock_kernel_ns(CLOCK_PROCESS_CPUTIME_ID) : 0;
     own_area_begin();
     return begin_ticks(FEED_ORIGIN_EXEC, memfd);
 }

@@ -20,6 +20,7 @@ struct sampler_start_options {
     bool enabled;
     enum feed_timer_wish timer;
     enum feed_watch watch;
+    bool late; /* the program has run for a while: what it used before is nobody's */
 };
 
 /* stack: the calling thread's; *slot gets its slot. A call while it runs changes nothing. */

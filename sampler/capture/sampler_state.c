@@ -54,7 +54,8 @@ void sampler_follow_watch(void)
 void sampler_note_cpu_time(void)
 {
     atomic_store_explicit(&sampler.writer.header->status.cpu_ns,
-                          clock_kernel_ns(CLOCK_PROCESS_CPUTIME_ID), memory_order_relaxed);
+                          clock_kernel_ns(CLOCK_PROCESS_CPUTIME_ID) - sampler.before_ns,
+                          memory_order_relaxed);
 }
 
 void sampler_modules_go(void)

@@ -43,8 +43,9 @@ struct sampler {
     _Atomic uint32_t handlers;    /* that run now, and may enter the kernel */
     _Atomic uint32_t watch_loops; /* feed_watch: what the service wanted when last looked at */
     int32_t pid;
-    uint32_t uid;      /* whose process it was when its feed began */
-    int64_t forked_us; /* RUN_FORKED */
+    uint32_t uid;       /* whose process it was when its feed began */
+    int64_t forked_us;  /* RUN_FORKED */
+    uint64_t before_ns; /* CPU time of the process that counts as nobody's */
 };
 
 extern struct sampler sampler;

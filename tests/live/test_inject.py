@@ -81,6 +81,27 @@ def test_stacks_are_whole():
     assert in_body / len(samples) >= 0.95 - band(0.95, len(samples))
 
 
+def test_what_the_program_used_before_is_no_time_that_was_not_sampled():
+    with Subject(SUBJECT, "compute") as process:
+        until(lambda: used_s(process.pid) >= 1, "a second of its own")
+        before_s = used_s(process.pid)
+        with attached(process.pid, "--via", "inject") as service, Client(service.uri) as client:
+            until(lambda: counters_of(client, process.pid)["ticks"] >= 100, "samples")
+            not_sampled_ns = counters_of(client, process.pid)["not_sampled_ns"]
+            since_s = used_s(process.pid) - before_s
+    assert not_sampled_ns <= since_s * 1e9 + 20e6  # the kernel tells that in steps of 10 ms
+
+
+def used_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def counters_of(client, pid: int) -> dict[str, int]:
+    own = [process for process in client.processes() if str(pid) in process.id]
+    return client.call("_getCpuSamples", isolateId=own[0].id, timestamp=0)["_counters"] if own else {"ticks": 0}
+
+
 def test_an_interpreters_functions_are_shown():
     script = "import os\nprint('ready', flush=True)\ndef inner():\n    os.getppid(); return sum(range(5000))\nwhile True:\n    inner()"
     with Subject("/usr/bin/python3", "-c", script) as process, attached(process.pid, "--via", "inject") as service:

@@ -269,7 +269,8 @@ static bool runs_below_valgrind(void)
     return preloads && strstr(preloads, "/vgpreload_");
 }
 
-int isoscope_start(const struct isoscope_options *options)
+/* late: called by the program, or for it, and not before it began. */
+static int begin(const struct isoscope_options *options, bool late)
 {
     struct sampler_start_options start;
     struct stack_range stack;
@@ -286,6 +287,7 @@ int isoscope_start(const struct isoscope_options *options)
     error = start_options(&start, options);
     if (error)
         return error;
+    start.late = late;
     pthread_once(&prepared, prepare);
     if (prepare_error)
         return -ISOSCOPE_SYSTEM;
@@ -302,6 +304,11 @@ int isoscope_start(const struct isoscope_options *options)
     cooperate_started();
     cooperate_enter(slot);
     return 0;
+}
+
+int isoscope_start(const struct isoscope_options *options)
+{
+    return begin(options, true);
 }
 
 void isoscope_stop(void)
@@ -339,7 +346,7 @@ __attribute__((constructor)) static void preloaded(void)
     start_objects_note();
     preload_find_syscall();
     if (getenv(FEED_ENV_SOCKET))
-        isoscope_start(NULL);
+        begin(NULL, false);
 }
 
 /* What the last tick noted may be old. */
