@@ -7,11 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from harness import Client, attached, no_injection, until, workload
-from test_attach import attach, is_left_alone, perf_is_refused, running, seen_by, spinning, state_of, threads_of
+from harness import ISOSCOPE, Client, attached, end, no_injection, until, workload
+from test_attach import attach, is_left_alone, perf_is_refused, running, sampled, seen_by, spinning, state_of, threads_of
 
 VIAS = ("perf", "suspend", "inject")
 
@@ -93,16 +94,66 @@ int main(void) { if (!vfork()) { write(1, "ready\\n", 6); pause(); _exit(0); } r
 """
 
 
-def test_a_process_in_uninterruptible_sleep_is_waited_for_or_refused_and_never_harmed(via, compiled):
-    with running(compiled("waits", VFORK), start_new_session=True) as process:
-        until(lambda: state_of(process.pid) == "D", "it waits for its child")
+# A file system whose server says nothing, not even which version it is: who asks it sleeps until the server has gone. In a mount
+# namespace of its own, so nothing is left.
+ASKS_FUSE = """
+import ctypes, os, sys
+folder = sys.argv[1].encode()
+fuse = os.open("/dev/fuse", os.O_RDWR)
+libc = ctypes.CDLL(None, use_errno=True)
+options = f"fd={fuse},rootmode=40000,user_id=0,group_id=0".encode()
+if libc.mount(b"mute", folder, b"fuse", 0, options):
+    sys.exit(os.strerror(ctypes.get_errno()))
+if os.fork():
+    os.wait()
+else:
+    print("ready", os.getpid(), flush=True)
+    os.stat(folder + b"/file")
+"""
+
+
+@contextmanager
+def asleep_in(what: str, compiled, tmp_path):
+    """The process that sleeps, uninterruptibly."""
+    if what == "vfork":
+        with running(compiled("waits", VFORK), start_new_session=True) as process:
+            until(lambda: state_of(process.pid) == "D", "it waits for its child")
+            yield process.pid
+            os.killpg(process.pid, signal.SIGKILL)
+        return
+    if os.geteuid() or not os.path.exists("/dev/fuse"):
+        pytest.skip("only root may mount a file system of FUSE's, with a /dev/fuse")
+    words = ["unshare", "--mount", "/usr/bin/python3", "-c", ASKS_FUSE, tmp_path]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        if not line:
+            pytest.skip(f"no file system of FUSE's here: {process.communicate()[1].strip()}")
+        pid = int(line.split()[1])
+        until(lambda: state_of(pid) == "D", "it waits for an answer")
+        yield pid
+        assert process.poll() is None
+        os.kill(pid, signal.SIGKILL)
+    finally:
+        end(process)
+
+
+@pytest.mark.parametrize("what", ["vfork", "fuse"])
+def test_a_process_in_uninterruptible_sleep_is_waited_for_or_refused_and_never_harmed(via, what, compiled, tmp_path):
+    with asleep_in(what, compiled, tmp_path) as pid:
         if via == "inject":
-            assert "no thread of process" in refused(via, process.pid)
+            assert "no thread of process" in refused(via, pid)
         else:  # nothing of it runs, so nothing of it is stopped
-            done = attach("--via", via, "--for", "1", process.pid)
+            done = attach("--via", via, "--for", "1", pid)
             assert done.returncode == 0, done
-        assert state_of(process.pid) == "D" and "\nTracerPid:\t0\n" in Path(f"/proc/{process.pid}/status").read_text()
-        os.killpg(process.pid, signal.SIGKILL)
+        assert state_of(pid) == "D" and "\nTracerPid:\t0\n" in Path(f"/proc/{pid}/status").read_text()
+
+
+def test_a_dump_of_a_process_that_waits_for_a_file_system_names_the_file_and_stops_nothing(compiled, tmp_path):
+    with asleep_in("fuse", compiled, tmp_path) as pid:
+        done = subprocess.run([ISOSCOPE, "dump", str(pid)], capture_output=True, text=True, timeout=60)
+        assert state_of(pid) == "D" and "\nTracerPid:\t0\n" in Path(f"/proc/{pid}/status").read_text()
+    assert done.returncode == 0 and f"({tmp_path}/file)" in done.stdout and "was stopped" not in done.stdout, done
 
 
 # ---- that end, or become something else ----
