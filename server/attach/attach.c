@@ -14,6 +14,8 @@
 #include "../service/service_host.h"
 #include "../service/service_info.h"
 #include "../service/shutdown.h"
+#include "../service/stall_settle.h"
+#include "../service/stall_watch.h"
 #include "../service/stats.h"
 #include "attach_options.h"
 
@@ -43,6 +45,8 @@ struct attaching {
     struct shutdown *shutdown;
     struct recording *recording; /* NULL: nothing is */
     struct push *push;           /* NULL: nothing is sent anywhere */
+    struct stall_watch *stalls;  /* NULL: nothing is to be done about them */
+    struct stall_settle *settle; /* the end: all stalls are told */
     struct delay *look;          /* every second */
     struct delay *leave;         /* --for */
     struct wake *over;           /* from the threads that sample */
@@ -90,10 +94,36 @@ static void leave_after_end(void *context)
         shutdown_begin(attaching->shutdown, attaching->reason, false);
 }
 
-static void finish(struct attaching *attaching, const char *reason, bool at_once)
+/* All stalls are told. How the programs ended is not known: it is their parents' to hear. */
+static void end_settled(void *context)
 {
-    if (attaching->left)
-        return;
+    struct attaching *attaching = context;
+
+    stall_watch_finish(attaching->stalls, false);
+    if (attaching->recording)
+        recording_finish(attaching->recording, true);
+    else
+        leave_after_end(attaching);
+}
+
+static void leave_at_once(struct attaching *attaching)
+{
+    stall_settle_stop(attaching->settle);
+    stall_watch_stop(attaching->stalls);
+    shutdown_begin(attaching->shutdown, attaching->reason, true);
+    if (recording_runs(attaching->recording))
+        recording_finish(attaching->recording, false);
+}
+
+static void look_at_stalls(void *context)
+{
+    struct attaching *attaching = context;
+
+    stall_watch_look(attaching->stalls);
+}
+
+static void stop_sampling(struct attaching *attaching, const char *reason)
+{
     attaching->left = true;
     profile_sync(attaching->host.profile);
     notice(attaching);
@@ -108,12 +138,17 @@ static void finish(struct attaching *attaching, const char *reason, bool at_once
     profile_sync(attaching->host.profile);
     attaching->reason = reason;
     push_finish(attaching->push);
-    if (at_once)
-        shutdown_begin(attaching->shutdown, reason, true);
-    if (attaching->recording)
-        recording_finish(attaching->recording, !at_once);
+}
+
+static void finish(struct attaching *attaching, const char *reason)
+{
+    if (attaching->left)
+        return;
+    stop_sampling(attaching, reason);
+    if (attaching->stalls)
+        stall_settle_begin(attaching->settle, true);
     else
-        leave_after_end(attaching);
+        end_settled(attaching);
 }
 
 static bool all_over(const struct attaching *attaching)
@@ -133,7 +168,7 @@ static void look_whether_over(void *context)
     if (!attaching->options->serve.quiet)
         log_line("process %d %s", (int)attaching->options->pids[0],
                  attaching->options->pid_count == 1 ? "has ended" : "and the others have ended");
-    finish(attaching, "the programs have ended", false);
+    finish(attaching, "the programs have ended");
 }
 
 static void look_each_second(void *context)
@@ -149,7 +184,7 @@ static void look_each_second(void *context)
 
 static void time_is_over(void *context)
 {
-    finish(context, "the time that was asked for is over", false);
+    finish(context, "the time that was asked for is over");
 }
 
 static bool signal_came(void *context)
@@ -159,8 +194,11 @@ static bool signal_came(void *context)
 
     if (read(attaching->signals, &info, sizeof(info)) != sizeof(info))
         return true;
-    finish(attaching, "the service was told to end", true);
-    shutdown_begin(attaching->shutdown, "the service was told to end", true);
+    if (!attaching->left) {
+        stop_sampling(attaching, "the service was told to end");
+        stall_watch_finish(attaching->stalls, false);
+    }
+    leave_at_once(attaching);
     return true;
 }
 
@@ -341,6 +379,22 @@ static int watch(struct attaching *attaching)
     return 0;
 }
 
+static int watch_stalls(struct attaching *attaching)
+{
+    struct service_host *host = &attaching->host;
+    const struct service_host_options *options = &attaching->options->serve.host;
+
+    host->changed = look_at_stalls;
+    host->context = attaching;
+    if (stall_settle_new(&attaching->settle, host->loop, host->profile, end_settled, attaching) <
+        0) {
+        log_line("cannot watch for stalls: no memory or descriptor is free");
+        return -ISOSCOPE_SYSTEM;
+    }
+    return stall_watch_new(&attaching->stalls, &options->stalls, host->profile, host->loop,
+                           options->deaf ? "" : host->address.uri);
+}
+
 static int announce(const struct attaching *attaching)
 {
     const struct serve_options *serve = &attaching->options->serve;
@@ -358,12 +412,12 @@ static int announce(const struct attaching *attaching)
 static int run_loop(struct attaching *attaching)
 {
     while (!shutdown_done(attaching->shutdown) || recording_runs(attaching->recording) ||
-           push_runs(attaching->push))
+           stall_watch_runs(attaching->stalls) || push_runs(attaching->push))
         if (loop_step(attaching->host.loop) < 0) {
             log_line("the service's loop failed: %s", strerror(errno));
             return STATUS_FAILED;
         }
-    return STATUS_OK;
+    return stall_watch_fails(attaching->stalls) ? STATUS_STALLED : STATUS_OK;
 }
 
 static int open_host(struct attaching *attaching)
@@ -383,8 +437,8 @@ static int open_host(struct attaching *attaching)
 
 static int serve_attached(struct attaching *attaching)
 {
-    if (open_host(attaching) < 0 || watch(attaching) < 0 || record(attaching) < 0 ||
-        push(attaching) < 0)
+    if (open_host(attaching) < 0 || watch(attaching) < 0 || watch_stalls(attaching) < 0 ||
+        record(attaching) < 0 || push(attaching) < 0)
         return STATUS_FAILED;
     if (!attach_all(attaching))
         return STATUS_NOTHING;
@@ -397,12 +451,15 @@ static void close_all(struct attaching *attaching)
     for (size_t i = 0; i < attaching->count; i++)
         attached_free(attaching->list[i]);
     recording_free(attaching->recording);
+    stall_watch_stop(attaching->stalls);
     push_stop(attaching->push);
     service_host_close(&attaching->host);
     delay_free(attaching->look);
     delay_free(attaching->leave);
     wake_free(attaching->over);
+    stall_settle_free(attaching->settle);
     push_free(attaching->push);
+    stall_watch_free(attaching->stalls);
     shutdown_free(attaching->shutdown);
     run_dir_free(attaching->dir);
     paths_freep(&attaching->library);

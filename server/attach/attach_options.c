@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char usage[] =
     "Usage: isoscope attach [OPTIONS] PID...\n"
@@ -106,7 +107,7 @@ static const struct option_rows attach_words = ROWS(attach_rows), more_words = R
 #define PUSH  offsetof(struct attach_options, serve.push)
 static const struct option_part parts[] = {
     { &attach_words, 0 },        { &clock_words, SERVE },  { &own_sample_words, SERVE },
-    { &more_words, 0 },          { &naming_words, SERVE }, { &stall_limit_words, SERVE },
+    { &more_words, 0 },          { &naming_words, SERVE }, { &stall_words, SERVE },
     { &recording_words, SERVE }, { &listen_words, SERVE }, { &end_words, 0 },
     { &client_words, SERVE },    { &push_words, PUSH },    { &help_words, 0 },
 };
@@ -147,13 +148,33 @@ static int take_named(struct attach_options *options, char *error, size_t size)
     return -ISOSCOPE_INVALID;
 }
 
+/* An option of isoscope run's, which is no row here. A program that is started has one event of page faults, which its threads
+ * inherit. */
+static int refuse_faults(int argc, char **argv, char *error, size_t size)
+{
+    static const char word[] = "--faults";
+    const size_t length = sizeof(word) - 1;
+
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (!strncmp(argv[i], word, length) && (!argv[i][length] || argv[i][length] == '=')) {
+            snprintf(error, size,
+                     "--faults: page faults are sampled by an event that a program's threads "
+                     "inherit from its first one, and threads that run already have none; start "
+                     "the program by `isoscope run --faults`");
+            return -ISOSCOPE_INVALID;
+        }
+    return 0;
+}
+
 /* What nothing but the sampler in the program can do. */
 static int needs_inject(const struct attach_options *options, char *error, size_t error_size)
 {
     const struct feed_settings *settings = &options->serve.host.profile.settings;
-    const char *word = options->eject               ? "--eject"
-                       : settings->allocation_bytes ? "--alloc"
-                       : settings->lock_us          ? "--lock"
+    const char *word = options->eject                       ? "--eject"
+                       : settings->allocation_bytes         ? "--alloc"
+                       : settings->lock_us                  ? "--lock"
+                       : options->serve.host.stalls.fail_ms ? "--fail-on-stall"
+                       : options->serve.host.stalls.command ? "--on-stall"
                        : stall_options_are_given(&options->serve.host.stalls)
                            ? "what is told of loops (--watch-loops, --stall-limit)"
                            : NULL;
@@ -189,6 +210,8 @@ int attach_options_parse(struct attach_options *out, int argc, char **argv, char
     int first;
 
     *out = (struct attach_options){ .serve.host.profile.settings.enabled = true };
+    if (refuse_faults(argc, argv, error, error_size) < 0)
+        return -ISOSCOPE_INVALID;
     first = option_table_parse(&table, out, argc, argv, error, error_size);
     if (first < 0 || out->help)
         return first < 0 ? first : 0;

@@ -8,7 +8,8 @@ enum exit_status {
     STATUS_OK = 0,
     STATUS_NOTHING = 1, /* a command that shows something failed, or has nothing to show */
     STATUS_USAGE = 2,
-    STATUS_STALLED = 3,  /* the program ended with 0, and a loop of it stalled (--fail-on-stall) */
+    STATUS_STALLED =
+        3, /* the program ended with 0, or was attached to, and a loop of it stalled (--fail-on-stall) */
     STATUS_FAILED = 125, /* isoscope itself failed; the program was not started */
     STATUS_NOT_EXECUTABLE = 126,
     STATUS_NOT_FOUND = 127,

@@ -284,10 +284,38 @@ def test_a_program_with_a_malloc_of_its_own_is_left_alone_and_says_so(compiled):
         assert process.poll() is None
 
 
-@pytest.mark.parametrize("word", ["--alloc", "--lock", "--eject", "--watch-loops=all", "--stall-limit=1s"])
+@pytest.mark.parametrize("word", ["--alloc", "--lock", "--eject", "--watch-loops=all", "--stall-limit=1s", "--fail-on-stall=1s",
+                                  "--on-stall=true"])
 def test_what_only_the_sampler_in_the_program_can_do_goes_with_inject_only(word):
     done = subprocess.run([ISOSCOPE, "attach", word, "1"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and "goes with --via inject only" in done.stderr
+
+
+def test_page_faults_are_refused_with_the_reason():
+    for word in ("--faults", "--faults=10"):
+        done = subprocess.run([ISOSCOPE, "attach", "--via", "inject", word, "1"], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and "threads that run already have none" in done.stderr
+
+
+def test_stalls_run_a_command_and_fail_the_attaching(program, tmp_path):
+    """A machine that is late itself is said to be, and then no stall counts: one that does is waited for."""
+    told = tmp_path / "told"
+    with Subject(program) as process:
+        for _ in range(6):
+            done = subprocess.run([ISOSCOPE, "attach", "--via", "inject", "--eject", "--for", "5", "--stall-limit", "50ms",
+                                   "--fail-on-stall", "50ms", "--on-stall",
+                                   f"echo $ISOSCOPE_STALL_PID $ISOSCOPE_STALL_CULPRIT $ISOSCOPE_STALL_END >> {told}",
+                                   str(process.pid)], capture_output=True, text=True, timeout=120)
+            if done.returncode == 3 and "(--fail-on-stall)" in done.stderr:
+                break
+            assert "not counted by --fail-on-stall" in done.stderr, done
+        else:
+            pytest.skip("this machine is late all the time")
+        assert process.poll() is None
+        ending(process)
+    lines = [line.split() for line in told.read_text().splitlines()]
+    assert lines and {words[0] for words in lines} == {str(process.pid)}
+    assert any(word in LATE for words in lines for word in words)
 
 
 # On a machine so busy that two seconds are not enough; what was given up finishes by itself, and is read for a while.

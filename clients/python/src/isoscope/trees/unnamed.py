@@ -37,6 +37,8 @@ def advice(tree: Tree) -> list[str]:
 
 
 def _remedy(tree: Tree, library: str) -> str:
+    if library == "[kernel]":
+        return "  [kernel]: run isoscope as root, or set kernel.kptr_restrict to 0"
     if library not in _GENERATED:
         return f"  {library}: install its debug symbols, or record with `isoscope run --debuginfod`"
     if any(item.library in ("node", "nodejs") for item in tree.columns.items):
