@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from harness import DEADLINE_S, ISOSCOPE, Client, until, workload
-from stall_loop import StallLoop, loop_of, stall_loop
+from stall_loop import TRIES, StallLoop, loop_of, stall_loop
 
 LOOP = workload("stall_loop")
 
@@ -86,8 +86,14 @@ def ran(*options: str, words: tuple[str, ...]) -> subprocess.CompletedProcess:
 
 
 def test_a_run_fails_by_a_stall_when_asked_to():
-    done = ran("--fail-on-stall", "300ms", words=("render:900",))
-    assert done.returncode == 3 and "render" in done.stderr, done.stderr
+    for _ in range(TRIES):
+        done = ran("--fail-on-stall", "300ms", words=("render:900",))
+        if done.returncode == 3:
+            break
+        assert done.returncode == 0 and "not counted by --fail-on-stall: 1 stall in which the whole machine was late" in done.stderr, done
+    else:
+        pytest.skip("the machine was too busy, each time")
+    assert "render" in done.stderr, done.stderr
     assert ran("--fail-on-stall", "30s", words=("render:900",)).returncode == 0
 
 
