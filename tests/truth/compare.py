@@ -2,7 +2,8 @@
 
     for sample in samples(path): ...        compared(path) -> Compared
 
-Frames are matched from the outermost one inwards. The dump has a function's short name, isoscope its full one.
+Frames are matched from the outermost one inwards; where the dump does not reach it, from the innermost one outwards. The dump
+has a function's short name, isoscope its full one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Iterator, NamedTuple
 DUMPED_MAX = 100  # frames; the dump leaves out the rest
 FRAME = re.compile(r'^  File (?:"(.*)"|(\?\?\?)), line (\d+|\?\?\?) in (.*)$')
 TRAMPOLINE = "<interpreter trampoline>"  # 3.12: a frame that is no function's
+INVALID = "  <invalid frame>"  # 3.14: the dump ends there, mostly at what calls an __init__
 CUT = 490  # characters of a text in the dump, about; then "..."
 
 
@@ -109,6 +111,11 @@ def same_name(full: str, short: str) -> bool:
     return full == short or full.endswith("." + short)
 
 
+def is_cut(sample: Sample) -> bool:
+    """Those that begin an eval function count in 3.14, and are not shown."""
+    return len(sample.theirs) + sample.eval_frames >= DUMPED_MAX or INVALID in sample.text
+
+
 def compared(path: Path, differences_max: int = 10) -> Compared:
     counts: Counter[str] = Counter()
     differences: list[str] = []
@@ -116,7 +123,7 @@ def compared(path: Path, differences_max: int = 10) -> Compared:
         faults = int(file.readline().split()[1])
     for sample in samples(path):
         ours, theirs = sample.ours, sample.theirs
-        if len(theirs) >= DUMPED_MAX:
+        if is_cut(sample):
             ours, theirs = ours[:len(theirs)], theirs[:len(ours)]
             pairs = list(zip(ours, theirs))
         else:
