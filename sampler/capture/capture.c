@@ -117,7 +117,7 @@ static SIGNAL_SAFE __attribute__((noinline)) void walk_scanning(const struct cap
                                   memory_order_relaxed);
         scan.wants =
             atomic_load_explicit(&sampler.writer.header->control.wants, memory_order_relaxed);
-        guarded_memory_begin(&scan.memory, fault_handler_take(),
+        guarded_memory_begin(&scan.memory, fault_handler_take() ? &memory->pages : NULL,
                              !(request->context->uc_stack.ss_flags & SS_DISABLE));
         runtime_scan_begin(&scan);
         request->scan = &scan;

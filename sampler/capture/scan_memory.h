@@ -1,5 +1,5 @@
 /*
- * scan_memory.h - what scans of runtimes need in this process: the codes that were met, room for texts.
+ * scan_memory.h - what scans of runtimes need in this process: the codes and the pages that were met, room for texts.
  *
  * Mapped when the first scan begins: a program without a runtime has none of it.
  *
@@ -15,6 +15,7 @@
 
 struct scan_memory {
     struct code_cache cache;
+    struct guarded_pages pages;
     struct runtime_texts texts[TICK_STACKS]; /* by the stack that a tick works on */
 };
 

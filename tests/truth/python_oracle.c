@@ -64,6 +64,7 @@ static struct {
     struct feed_reader *reader;
     struct modules modules;
     struct code_cache cache;
+    struct guarded_pages pages;
     struct runtime_texts texts;
     int (*gil_is_mine)(void);
     void (*dump)(int);
@@ -128,7 +129,7 @@ static bool begin_scan(struct runtime_scan *scan)
                                    .tid = (int32_t)syscall(SYS_gettid),
                                    .thread_pointer = (uint64_t)pthread_self(),
                                    .wants = FEED_WANT_RUNTIMES | FEED_WANT_GIL | FEED_WANT_TASKS };
-    guarded_memory_begin(&scan->memory, true, false);
+    guarded_memory_begin(&scan->memory, &oracle.pages, false);
     return runtime_scan_begin(scan);
 }
 

@@ -246,7 +246,7 @@ static inline void fake_begin(struct fake_cpython *python, uint64_t pointer)
                                           .tid = FAKE_TID,
                                           .thread_pointer = pointer,
                                           .wants = FEED_WANT_RUNTIMES };
-    guarded_memory_begin(&python->scan.memory, false, false);
+    guarded_memory_begin(&python->scan.memory, NULL, false);
     runtime_scan_begin(&python->scan);
     python->scan.frames = python->frames;
     python->scan.room = FAKE_ROOM;

@@ -18,12 +18,14 @@
 
 enum { PAGE = 4096, PAGES = 4 };
 
+static struct guarded_pages known;
 static uint8_t *pages; /* the last one cannot be read */
 
 static int set_up(void **state)
 {
     struct guarded_memory *memory = calloc(1, sizeof *memory);
 
+    memset(&known, 0, sizeof known);
     tick_signal_use(sigaction);
     pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < PAGES * PAGE; i++)
@@ -87,7 +89,7 @@ static void one_s_own_memory_is_read_where_there_is_some(void **state)
     struct guarded_memory *memory = *state;
 
     assert_true(fault_handler_take());
-    guarded_memory_begin(memory, true, false);
+    guarded_memory_begin(memory, &known, false);
     assert_reads_what_is_there(memory);
     assert_reads_nothing_else(memory);
     guarded_memory_end(memory);
@@ -98,7 +100,7 @@ static void without_our_handler_the_kernel_reads(void **state)
     struct guarded_memory *memory = *state;
     struct sigaction now;
 
-    guarded_memory_begin(memory, false, false);
+    guarded_memory_begin(memory, NULL, false);
     assert_reads_what_is_there(memory);
     assert_reads_nothing_else(memory);
     guarded_memory_end(memory);
@@ -132,13 +134,37 @@ static void a_page_that_goes_after_its_probe_is_no_fault(void **state)
     uint8_t out[PAGE];
 
     assert_true(fault_handler_take());
-    guarded_memory_begin(memory, true, false);
+    guarded_memory_begin(memory, &known, false);
     assert_true(guarded_word(memory, at, &word));
     assert_true(guarded_read(memory, out, at + PAGE, 100));
     munmap(pages, 2 * PAGE);
     assert_false(guarded_word(memory, at, &word));
     assert_false(guarded_read(memory, out, at + PAGE, 100));
     assert_true(guarded_word(memory, at + 2 * PAGE, &word));
+    guarded_memory_end(memory);
+}
+
+/* One fault tells that it has gone; then it is probed. Others' scans know it, too. */
+static void a_page_that_went_between_two_scans_is_met_once(void **state)
+{
+    struct guarded_memory *memory = *state;
+    const uint64_t at = (uint64_t)pages, page = at / PAGE;
+    uint64_t word = 0;
+
+    assert_true(fault_handler_take());
+    guarded_memory_begin(memory, &known, false);
+    assert_true(guarded_word(memory, at, &word));
+    guarded_memory_end(memory);
+    assert_int_equal(known.page[page % GUARDED_PAGES], page);
+    mprotect(pages, PAGE, PROT_NONE);
+    guarded_memory_begin(memory, &known, false);
+    assert_false(guarded_word(memory, at, &word));
+    assert_int_equal(known.page[page % GUARDED_PAGES], 0);
+    assert_false(guarded_word(memory, at, &word));
+    guarded_memory_end(memory);
+    mprotect(pages, PAGE, PROT_READ);
+    guarded_memory_begin(memory, &known, false);
+    assert_true(guarded_word(memory, at, &word));
     guarded_memory_end(memory);
 }
 
@@ -152,7 +178,7 @@ static void a_file_that_is_cut_after_its_probe_is_no_fault(void **state)
     assert_int_equal(ftruncate(file, PAGE), 0);
     mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
     assert_true(fault_handler_take());
-    guarded_memory_begin(memory, true, false);
+    guarded_memory_begin(memory, &known, false);
     assert_true(guarded_word(memory, (uint64_t)mapped, &word));
     assert_int_equal(ftruncate(file, 0), 0);
     assert_false(guarded_word(memory, (uint64_t)mapped, &word));
@@ -176,7 +202,7 @@ static void a_scan_leaves_the_thread_s_signals_as_they_were(void **state)
     sigaltstack(&alternate, NULL);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    guarded_memory_begin(memory, true, true);
+    guarded_memory_begin(memory, &known, true);
     assert_true(guarded_word(memory, (uint64_t)pages, &word));
     sigprocmask(SIG_BLOCK, NULL, &during);
     assert_int_equal(sigismember(&during, SIGSEGV), 0);
@@ -201,6 +227,7 @@ int main(void)
         WITH_PAGES(without_our_handler_the_kernel_reads),
         WITH_PAGES(another_process_s_memory_is_read_by_copies),
         WITH_PAGES(a_page_that_goes_after_its_probe_is_no_fault),
+        WITH_PAGES(a_page_that_went_between_two_scans_is_met_once),
         WITH_PAGES(a_file_that_is_cut_after_its_probe_is_no_fault),
         WITH_PAGES(a_scan_leaves_the_thread_s_signals_as_they_were),
     };

@@ -190,7 +190,7 @@ static void begin(void)
                                   .texts = &texts,
                                   .tid = TID,
                                   .wants = FEED_WANT_RUNTIMES };
-    guarded_memory_begin(&scan.memory, false, false);
+    guarded_memory_begin(&scan.memory, NULL, false);
     runtime_scan_begin(&scan);
     scan.frames = frames;
     scan.room = ROOM;
@@ -233,6 +233,37 @@ static void a_native_frame_stands_for_all_that_it_runs(void **unused)
         call(&area_call, &main_call);
         begin();
         assert_string_equal(executes(&area_call, &area_closure), "area:11 main chunk:1");
+    }
+}
+
+/* Of what finds no room, the outermost are told, and the others counted. */
+static void a_deep_recursion_is_told_by_its_two_ends(void **unused)
+{
+    enum { DEEP = 100, FEW = 4 };
+    static struct call calls[DEEP];
+    struct runtime_native native = { .pc = CODE + 0x100,
+                                     .sp = (uint64_t)native_stack,
+                                     .fp_known = true };
+    uint32_t line_of_area = 11, line_of_main = 1;
+
+    (void)unused;
+    prepare(code + 2);
+    for (uint32_t i = 0; i < DEEP; i++) {
+        calls[i] = area_call;
+        call(&calls[i], i ? &calls[i - 1] : &main_call);
+    }
+    native_stack[SLOT / 8] = (uint64_t)&area_closure;
+    native.fp = (uint64_t)&calls[DEEP - 1];
+    begin();
+    scan.room = FEW;
+    assert_int_equal(runtime_scan_frames(&scan, &native), DEEP + 1);
+    for (uint32_t i = 0; i < FEW; i++)
+        assert_int_equal(FEED_FRAME_CODE_POSITION(frames[i]), line_of_area);
+    assert_int_equal(FEED_FRAME_CODE_POSITION(scan.spill[DEEP % RUNTIME_SPILL]), line_of_main);
+    for (uint32_t i = DEEP + 1 - RUNTIME_SPILL; i < DEEP; i++) {
+        assert_int_equal(FEED_FRAME_CODE_POSITION(scan.spill[i % RUNTIME_SPILL]), line_of_area);
+        assert_int_equal(FEED_FRAME_CODE_ID(scan.spill[i % RUNTIME_SPILL]),
+                         FEED_FRAME_CODE_ID(frames[0]));
     }
 }
 
@@ -321,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_native_frame_stands_for_all_that_it_runs),
+        cmocka_unit_test(a_deep_recursion_is_told_by_its_two_ends),
         cmocka_unit_test(a_c_function_stands_above_its_caller),
         cmocka_unit_test(a_c_function_that_is_prepared_is_not_shown),
         cmocka_unit_test(what_c_calls_has_a_native_frame_of_its_own),

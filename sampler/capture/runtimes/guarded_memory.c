@@ -13,10 +13,11 @@ enum {
     HOW_NONE = -1, /* no way to change a mask: rt_sigprocmask reads the set, and then says no */
 };
 
-void guarded_memory_begin(struct guarded_memory *memory, bool by_fault, bool has_alternate)
+void guarded_memory_begin(struct guarded_memory *memory, struct guarded_pages *pages,
+                          bool has_alternate)
 {
-    memset(memory->pages, 0, sizeof memory->pages);
-    memory->way = by_fault ? GUARDED_BY_FAULT : GUARDED_BY_KERNEL;
+    memory->way = pages ? GUARDED_BY_FAULT : GUARDED_BY_KERNEL;
+    memory->pages = pages;
     memory->pid = 0;
     memory->copies = NULL;
     memory->open = false;
@@ -56,29 +57,44 @@ void guarded_memory_end(struct guarded_memory *memory)
         sys_call2(SYS_sigaltstack, &memory->alternate, NULL);
 }
 
-/* The cheapest of system calls that read: it changes nothing. */
-static SIGNAL_SAFE bool probe(struct guarded_memory *memory, uint64_t page)
+SIGNAL_SAFE_INLINE _Atomic uint64_t *place_of(const struct guarded_memory *memory, uint64_t page)
+{
+    return &memory->pages->page[page % GUARDED_PAGES];
+}
+
+/* By the cheapest of system calls that read: it changes nothing. */
+static SIGNAL_SAFE bool probe(const struct guarded_memory *memory, uint64_t page)
 {
     long answer =
         sys_call4(SYS_rt_sigprocmask, HOW_NONE, page << PAGE_SHIFT, NULL, KERNEL_SIGSET_BYTES);
 
     if (answer != -EINVAL)
         return false;
-    if (!memory->open)
-        open_for_faults(memory);
-    memory->pages[page % GUARDED_PAGES] = page;
+    atomic_store_explicit(place_of(memory, page), page, memory_order_relaxed);
     return true;
+}
+
+static SIGNAL_SAFE void forget(const struct guarded_memory *memory, uint64_t first, uint64_t last)
+{
+    for (uint64_t page = first; page <= last; page++)
+        atomic_store_explicit(place_of(memory, page), 0, memory_order_relaxed);
 }
 
 SIGNAL_SAFE_INLINE bool read_own(struct guarded_memory *memory, void *out, uint64_t address,
                                  size_t bytes)
 {
-    uint64_t last = (address + bytes - 1) >> PAGE_SHIFT;
+    const uint64_t first = address >> PAGE_SHIFT, last = (address + bytes - 1) >> PAGE_SHIFT;
 
-    for (uint64_t page = address >> PAGE_SHIFT; page <= last; page++)
-        if (memory->pages[page % GUARDED_PAGES] != page && !probe(memory, page))
+    for (uint64_t page = first; page <= last; page++)
+        if (atomic_load_explicit(place_of(memory, page), memory_order_relaxed) != page &&
+            !probe(memory, page))
             return false;
-    return read_guard_copy(out, address, bytes);
+    if (!memory->open)
+        open_for_faults(memory);
+    if (read_guard_copy(out, address, bytes))
+        return true;
+    forget(memory, first, last);
+    return false;
 }
 
 static SIGNAL_SAFE const uint8_t *copy_of(struct guarded_memory *memory, uint64_t page)

@@ -3,10 +3,10 @@
 #include "lua_code.h"
 
 enum {
-    PUT_MAX = 4 * 1024, /* frames of one native frame */
-    PASSED_MAX = 64 * 1024,
-    C_CALLS_MAX = 64, /* of C functions that call one another by Lua */
-    TYPE_AT = 8,      /* in what is collected, and in a value */
+    PUT_MAX = 4 * 1024,    /* frames of one native frame */
+    PASSED_MAX = 8 * 1024, /* on the way to a call's lua_State: 50 us */
+    C_CALLS_MAX = 64,      /* of C functions that call one another by Lua */
+    TYPE_AT = 8,           /* in what is collected, and in a value */
 };
 
 static SIGNAL_SAFE bool is_state(struct runtime_scan *scan, uint64_t state)
@@ -15,6 +15,20 @@ static SIGNAL_SAFE bool is_state(struct runtime_scan *scan, uint64_t state)
 
     return state && state % sizeof state == 0 &&
            guarded_read(&scan->memory, &type, state + TYPE_AT, sizeof type) && type == LUA_THREAD;
+}
+
+/* The lua_State that the thread ran the last time; NULL: nothing is remembered. */
+static SIGNAL_SAFE _Atomic uint64_t *known_state(struct runtime_scan *scan, uint32_t entry)
+{
+    return scan->cache ? code_cache_state(scan->cache, scan->tid, entry) : NULL;
+}
+
+static SIGNAL_SAFE void remember_state(struct runtime_scan *scan, uint32_t entry, uint64_t state)
+{
+    _Atomic uint64_t *known = known_state(scan, entry);
+
+    if (known && state && atomic_load_explicit(known, memory_order_relaxed) != state)
+        atomic_store_explicit(known, state, memory_order_relaxed);
 }
 
 /* The function that its stack frame holds. */
@@ -39,9 +53,10 @@ static SIGNAL_SAFE bool is_beside(struct runtime_scan *scan, const uint64_t *wor
 }
 
 /* Of the leaf: by its registers. It has its arguments, or has put them where it keeps them. */
-static SIGNAL_SAFE bool leaf_call(struct runtime_scan *scan, const struct feed_runtime *runtime,
+static SIGNAL_SAFE bool leaf_call(struct runtime_scan *scan, uint32_t entry,
                                   const struct runtime_native *native, struct lua_call *out)
 {
+    const struct feed_runtime *runtime = &scan->writer->runtimes[entry];
     const bool begins =
         native->pc >= runtime->ranges[0].start && native->pc < runtime->words[LUA_ENTERED];
     struct lua_registers registers;
@@ -50,8 +65,10 @@ static SIGNAL_SAFE bool leaf_call(struct runtime_scan *scan, const struct feed_r
     if (!lua_registers_of(native->context, &registers))
         return false;
     state = begins ? registers.argument : registers.state;
-    return is_state(scan, state) &&
-           guarded_word(&scan->memory, state + runtime->words[LUA_STATE_CALL], &call) &&
+    if (!is_state(scan, state))
+        return false;
+    remember_state(scan, entry, state);
+    return guarded_word(&scan->memory, state + runtime->words[LUA_STATE_CALL], &call) &&
            lua_read_call(scan, runtime->words, call, out) && out->previous &&
            !(out->status & LUA_IS_C) &&
            (begins || is_held(scan, runtime->words, native, out->function) ||
@@ -59,11 +76,13 @@ static SIGNAL_SAFE bool leaf_call(struct runtime_scan *scan, const struct feed_r
 }
 
 /* What the native frame runs. */
-static SIGNAL_SAFE bool native_call(struct runtime_scan *scan, const struct feed_runtime *runtime,
+static SIGNAL_SAFE bool native_call(struct runtime_scan *scan, uint32_t entry,
                                     const struct runtime_native *native, struct lua_call *out)
 {
+    const struct feed_runtime *runtime = &scan->writer->runtimes[entry];
+
     if (native->context)
-        return leaf_call(scan, runtime, native, out);
+        return leaf_call(scan, entry, native, out);
     return native->fp_known && lua_read_call(scan, runtime->words, native->fp, out) &&
            out->previous && !(out->status & LUA_IS_C) &&
            is_held(scan, runtime->words, native, out->function);
@@ -130,15 +149,14 @@ static SIGNAL_SAFE bool put_newest_c_calls(struct runtime_scan *scan, uint32_t e
 static SIGNAL_SAFE void put_called(struct runtime_scan *scan, uint32_t entry, uint64_t to)
 {
     const uint64_t *words = scan->writer->runtimes[entry].words;
-    _Atomic uint64_t *known = scan->cache ? code_cache_state(scan->cache, scan->tid, entry) : NULL;
+    _Atomic uint64_t *known = known_state(scan, entry);
     uint64_t state = known ? atomic_load_explicit(known, memory_order_relaxed) : 0;
 
     if (put_newest_c_calls(scan, entry, state, to))
         return;
     state = state_of(scan, words, to);
     put_newest_c_calls(scan, entry, state, to);
-    if (known && state)
-        atomic_store_explicit(known, state, memory_order_relaxed);
+    remember_state(scan, entry, state);
 }
 
 /* luaV_execute keeps the next instruction in a register, and stores it only before what may fail. What it calls
@@ -152,6 +170,29 @@ static SIGNAL_SAFE uint64_t leaf_instruction(const struct runtime_scan *scan)
     return registers.instruction;
 }
 
+/* What is behind the room is seen by its outermost alone: the others are counted. */
+static SIGNAL_SAFE void put_outermost(struct runtime_scan *scan, uint32_t entry,
+                                      struct runtime_cursor *cursor, struct lua_call *call)
+{
+    const uint64_t *words = scan->writer->runtimes[entry].words;
+    uint64_t last[RUNTIME_SPILL], next = 0;
+    uint32_t passed = 0, from;
+
+    for (;;) {
+        last[passed++ % RUNTIME_SPILL] = call->at;
+        next = call->previous;
+        if (call->status & LUA_IS_FRESH || scan->put + passed >= PUT_MAX ||
+            !lua_pass_call(scan, words, call) || !call->previous || call->status & LUA_IS_C)
+            break;
+    }
+    cursor->words[LUA_AT_CALL] = next;
+    from = passed < RUNTIME_SPILL ? 0 : passed - RUNTIME_SPILL;
+    scan->put += from;
+    for (; from < passed; from++)
+        if (lua_read_call(scan, words, last[from % RUNTIME_SPILL], call))
+            lua_put_call(scan, entry, call, 0);
+}
+
 /* Puts what runs in the native frame. */
 static SIGNAL_SAFE void put_run(struct runtime_scan *scan, uint32_t entry,
                                 struct runtime_cursor *cursor, struct lua_call *call)
@@ -159,15 +200,15 @@ static SIGNAL_SAFE void put_run(struct runtime_scan *scan, uint32_t entry,
     const uint64_t *words = scan->writer->runtimes[entry].words;
     uint64_t instruction = cursor->words[LUA_BEGUN] ? 0 : leaf_instruction(scan);
 
-    for (;;) {
+    do {
         lua_put_call(scan, entry, call, instruction);
         instruction = 0;
         cursor->words[LUA_AT_CALL] = call->previous;
-        if (call->status & LUA_IS_FRESH || scan->put >= PUT_MAX ||
-            !lua_read_call(scan, words, call->previous, call) || !call->previous ||
-            call->status & LUA_IS_C)
+        if (call->status & LUA_IS_FRESH || !lua_read_call(scan, words, call->previous, call) ||
+            !call->previous || call->status & LUA_IS_C)
             return;
-    }
+    } while (scan->put < scan->room);
+    put_outermost(scan, entry, cursor, call);
 }
 
 /* Those of a coroutine whose native frames are gone. */
@@ -205,7 +246,7 @@ uint32_t lua_frames(struct runtime_scan *scan, uint32_t entry, const struct runt
         cursor->words[LUA_PREPARING] = range == LUA_CALLS;
     if (range == LUA_RESUMES)
         put_waiting(scan, entry, cursor);
-    if (range != LUA_EXECUTES || !native_call(scan, runtime, native, &call))
+    if (range != LUA_EXECUTES || !native_call(scan, entry, native, &call))
         return scan->put;
     if (!native->context && (!before || !put_c_calls(scan, entry, before, call.at)))
         put_called(scan, entry, call.at);

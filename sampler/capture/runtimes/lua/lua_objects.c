@@ -5,45 +5,76 @@
 enum {
     TYPE_AT = 8, /* in what is collected, and in a value */
     C_CLOSURE_FUNCTION = 24,
+    CALL_BYTES = 64,
     PROTO_BYTES = 128,
     COUNT_MAX = 1 << 24,
     LENGTH_AT = 11, /* of a short string: a byte */
     LONG_LENGTH_AT = 16,
 };
 
+struct value {
+    uint64_t what;
+    uint8_t type;
+};
+
 /* The function in a slot of the stack. */
 static SIGNAL_SAFE bool read_function(struct runtime_scan *scan, uint64_t slot, bool is_c,
                                       uint64_t *out)
 {
-    uint8_t type, closure_type;
+    struct value value;
+    uint8_t closure_type;
 
-    if (!guarded_word(&scan->memory, slot, out) ||
-        !guarded_read(&scan->memory, &type, slot + TYPE_AT, sizeof type))
+    if (!guarded_read(&scan->memory, &value, slot, TYPE_AT + sizeof value.type))
         return false;
-    if (is_c && type == LUA_LIGHT_C_FUNCTION)
+    *out = value.what;
+    if (is_c && value.type == LUA_LIGHT_C_FUNCTION)
         return true;
-    if (type != ((is_c ? LUA_C_CLOSURE : LUA_CLOSURE) | LUA_COLLECTABLE) ||
+    if (value.type != ((is_c ? LUA_C_CLOSURE : LUA_CLOSURE) | LUA_COLLECTABLE) ||
         !guarded_read(&scan->memory, &closure_type, *out + TYPE_AT, sizeof closure_type) ||
-        closure_type != (type & ~LUA_COLLECTABLE))
+        closure_type != (value.type & ~LUA_COLLECTABLE))
         return false;
     return !is_c || guarded_word(&scan->memory, *out + C_CLOSURE_FUNCTION, out);
+}
+
+SIGNAL_SAFE_INLINE bool part_of(const uint8_t call[CALL_BYTES], uint64_t offset, void *out,
+                                size_t bytes)
+{
+    if (offset > CALL_BYTES - bytes)
+        return false;
+    memcpy(out, call + offset, bytes);
+    return true;
+}
+
+static SIGNAL_SAFE bool read_call(struct runtime_scan *scan, uint64_t at, uint8_t call[CALL_BYTES])
+{
+    return at && at % sizeof at == 0 && guarded_read(&scan->memory, call, at, CALL_BYTES);
 }
 
 bool lua_read_call(struct runtime_scan *scan, const uint64_t *words, uint64_t at,
                    struct lua_call *out)
 {
+    uint8_t call[CALL_BYTES];
     uint64_t slot;
 
     out->at = at;
     out->function = 0;
-    if (!at || at % sizeof at ||
-        !guarded_read(&scan->memory, &out->status, at + words[LUA_CALL_STATUS],
-                      sizeof out->status) ||
-        !guarded_word(&scan->memory, at + words[LUA_CALL_PREVIOUS], &out->previous) ||
-        !guarded_word(&scan->memory, at + words[LUA_CALL_INSTRUCTION], &out->instruction))
+    if (!read_call(scan, at, call) ||
+        !part_of(call, words[LUA_CALL_STATUS], &out->status, sizeof out->status) ||
+        !part_of(call, words[LUA_CALL_PREVIOUS], &out->previous, sizeof out->previous) ||
+        !part_of(call, words[LUA_CALL_INSTRUCTION], &out->instruction, sizeof out->instruction) ||
+        !part_of(call, words[LUA_CALL_FUNCTION], &slot, sizeof slot))
         return false;
-    return !out->previous || (guarded_word(&scan->memory, at + words[LUA_CALL_FUNCTION], &slot) &&
-                              read_function(scan, slot, out->status & LUA_IS_C, &out->function));
+    return !out->previous || read_function(scan, slot, out->status & LUA_IS_C, &out->function);
+}
+
+bool lua_pass_call(struct runtime_scan *scan, const uint64_t *words, struct lua_call *call)
+{
+    uint8_t read[CALL_BYTES];
+
+    call->at = call->previous;
+    return read_call(scan, call->at, read) &&
+           part_of(read, words[LUA_CALL_STATUS], &call->status, sizeof call->status) &&
+           part_of(read, words[LUA_CALL_PREVIOUS], &call->previous, sizeof call->previous);
 }
 
 static SIGNAL_SAFE bool word_at(struct runtime_scan *scan, uint64_t address, uint64_t offset,

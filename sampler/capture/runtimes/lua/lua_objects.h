@@ -35,6 +35,10 @@ struct lua_call {
 SIGNAL_SAFE bool lua_read_call(struct runtime_scan *scan, const uint64_t *words, uint64_t at,
                                struct lua_call *out);
 
+/* On to the one before, of which at, previous and status are read: half the time. False: it is none. */
+SIGNAL_SAFE bool lua_pass_call(struct runtime_scan *scan, const uint64_t *words,
+                               struct lua_call *call);
+
 /* What naming and lines need of a function's Proto. */
 struct lua_proto {
     uint64_t at, code, constants, upvalues, lines, anchors, locals, source;
