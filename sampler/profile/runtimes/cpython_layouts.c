@@ -187,9 +187,9 @@ static bool by_debug_offsets(uint32_t minor, const uint64_t *debug, uint64_t wor
     words[CPYTHON_STRING_SHIFT] = tagged ? 8 : 2; /* there "interned" is a byte */
     words[CPYTHON_GIL_LOCKED] = debug[at[GIL_IS_LOCKED]] - debug[at[GIL_BEGINS]];
     words[CPYTHON_GIL_HOLDER] = debug[at[GIL_LAST_HOLDER]] - debug[at[GIL_BEGINS]];
-    if (minor == 13 && !free_threaded) { /* later ones were not at hand */
-        words[CPYTHON_FRAME_LOCALS] = 72;
-        words[CPYTHON_TASK_NAME] = 128;
+    if (!free_threaded) { /* of such a 3.13 and 3.14 none was at hand */
+        words[CPYTHON_FRAME_LOCALS] = minor == 13 ? 72 : 80;
+        words[CPYTHON_TASK_NAME] = minor == 13 ? 128 : 136;
     }
     if (free_threaded)
         words[CPYTHON_GIL_ENABLED] = debug[at[GIL_IS_ENABLED]];

@@ -8,7 +8,8 @@
  *
  * Threads    Any; no state.
  * Source     Include/internal/ of CPython 3.9.18, 3.10.13, 3.11.2, 3.11.7, 3.12.1, 3.12.10 and 3.13.0, by
- *            offsetof; of 3.14 its pycore_debug_offsets.h was read
+ *            offsetof; of 3.14 its pycore_debug_offsets.h was read, and 3.14.10 was run (Debian's); of 3.14t
+ *            it was read only
  */
 #ifndef ISOSCOPE_CPYTHON_LAYOUTS_H
 #define ISOSCOPE_CPYTHON_LAYOUTS_H

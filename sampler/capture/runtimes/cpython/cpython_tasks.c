@@ -15,6 +15,8 @@
 #define STRING_TYPE "str"
 #define NUMBER_TYPE "int"
 
+#define TAGS UINT64_C(7) /* 3.14: of a reference in a frame */
+
 enum {
     TEXT_BYTES = 64,
     RUN_SHORT_AT = sizeof "Handle." - 1,
@@ -113,7 +115,7 @@ void cpython_task(struct runtime_scan *scan, uint32_t entry, uint64_t frame, uin
     if (scan->task || words[CPYTHON_TASK_NAME] == CPYTHON_NO_FIELD ||
         !is_handle_run(scan, words, code) ||
         !cpython_field(scan, frame, words[CPYTHON_FRAME_LOCALS], &handle) ||
-        !guarded_word(&scan->memory, handle + HANDLE_CALLBACK, &callback) ||
+        !guarded_word(&scan->memory, (handle & ~TAGS) + HANDLE_CALLBACK, &callback) ||
         !task_of(scan, words, callback, &task) ||
         !cpython_field(scan, task, words[CPYTHON_TASK_NAME], &name))
         return;
