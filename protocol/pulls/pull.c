@@ -105,7 +105,8 @@ static void set_window(struct service *service, struct pull *pull, const struct 
 {
     int64_t seconds_us = wish->seconds * INT64_C(1000000);
 
-    pull->whole = service->saved || !pull->path->kind_count || (!wish->seconds && !wish->until_us);
+    pull->whole =
+        !pull->path->kind_count || (!wish->until_us && (service->saved || !wish->seconds));
     pull->begin_us = wish->until_us ? wish->from_us : service_now_us(service);
     pull->end_us =
         wish->until_us ? wish->until_us : pull->begin_us + (pull->whole ? 0 : seconds_us);
@@ -171,8 +172,9 @@ void pull_free(struct service *service, struct pull *pull)
 }
 
 /* Its window is over. */
-static void fall_due(struct pull *pull, int64_t now_us)
+static void fall_due(const struct service *service, struct pull *pull)
 {
+    int64_t now_us = service_now_us(service);
     int64_t grace_us = (pull->end_us - pull->begin_us) / NAMES_PART;
 
     if (pull->whole || grace_us > NAMES_US_MAX)
@@ -181,7 +183,7 @@ static void fall_due(struct pull *pull, int64_t now_us)
         grace_us = NAMES_US_MIN;
     if (pull->names_us)
         grace_us = pull->names_us;
-    if (now_us < pull->end_us)
+    if (now_us < pull->end_us && !service->saved)
         pull->end_us = now_us;
     pull->names_until_us = now_us + grace_us;
     pull->state = PULL_DUE;
@@ -194,8 +196,8 @@ void pull_poll(struct service *service, struct pull *pull)
 
     if (pull->state == PULL_WAITS) {
         pull->lived |= lives;
-        if (now_us >= pull->end_us || (pull->lived && !lives))
-            fall_due(pull, now_us);
+        if (service->saved || now_us >= pull->end_us || (pull->lived && !lives))
+            fall_due(service, pull);
         else
             service_poll_in(service, pull->end_us - now_us);
     } else if (pull->state == PULL_NAMES) {

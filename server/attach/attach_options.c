@@ -109,7 +109,8 @@ static const struct option_part parts[] = {
     { &attach_words, 0 },        { &clock_words, SERVE },  { &own_sample_words, SERVE },
     { &more_words, 0 },          { &naming_words, SERVE }, { &stall_words, SERVE },
     { &recording_words, SERVE }, { &listen_words, SERVE }, { &end_words, 0 },
-    { &client_words, SERVE },    { &push_words, PUSH },    { &help_words, 0 },
+    { &client_words, SERVE },    { &push_words, PUSH },    { &push_queue_words, PUSH },
+    { &help_words, 0 },
 };
 static const struct option_table table = { "isoscope attach", parts, sizeof(parts) / sizeof(*parts),
                                            true };

@@ -22,7 +22,9 @@ static const char usage[] =
     "\n"
     "Serves what `isoscope record`, `isoscope run -o` or `isoscope save` wrote, as the live "
     "service\n"
-    "served it, until Ctrl-C or SIGTERM. Several files are shown on one time line.\n"
+    "served it, until Ctrl-C or SIGTERM. Several files are shown on one time line. With --push "
+    "they\n"
+    "are sent to a receiver instead, each with its own times, and the command ends.\n"
     "\n"
     "Without a FILE it is a host service: each program that was started with LD_PRELOAD and\n"
     "ISOSCOPE_SOCKET=PATH feeds it. Each user sees his own programs: `isoscope open` opens their "
@@ -107,8 +109,9 @@ static const struct option_rows session_words = ROWS(session_rows), host_words =
 #define SERVE offsetof(struct host_options, serve)
 #define PUSH  offsetof(struct host_options, serve.push)
 static const struct option_part parts[] = {
-    { &session_words, 0 },    { &host_words, 0 },    { &listen_words, SERVE }, { &other_words, 0 },
-    { &client_words, SERVE }, { &push_words, PUSH }, { &help_words, 0 },
+    { &session_words, 0 },       { &host_words, 0 },          { &listen_words, SERVE },
+    { &other_words, 0 },         { &client_words, SERVE },    { &push_words, PUSH },
+    { &push_queue_words, PUSH }, { &push_saved_words, PUSH }, { &help_words, 0 },
 };
 static const struct option_table table = { "isoscope serve", parts, sizeof(parts) / sizeof(*parts),
                                            true };
@@ -124,6 +127,8 @@ static int agree_push(const struct host_options *options, char *error, size_t si
 {
     struct push_options push = options->serve.push;
 
+    if (push.skip)
+        return refuse(error, size, "--push-skip is of session files: isoscope serve FILE...");
     if (push.folder[0])
         return refuse(error, size,
                       "--push-queue: a host service's profiles wait in a folder of each user, "
@@ -157,6 +162,26 @@ static int agree_host(struct host_options *options, char *error, size_t size)
     return agree_push(options, error, size);
 }
 
+/* What is pushed is not served. */
+static int agree_saved_push(const struct serve_options *options, char *error, size_t size)
+{
+    const char *of = options->host.port         ? "port"
+                     : options->host.socket     ? "socket"
+                     : options->service_info    ? "write-service-info"
+                     : options->ends_with_input ? "end-with-input"
+                     : options->host.align      ? "align"
+                     : options->push.folder[0]  ? "push-queue"
+                                                : NULL;
+
+    if (!options->push.wanted || !of)
+        return push_saved_agree(&options->push, error, size);
+    snprintf(error, size,
+             "--push sends the files, each with its own times, and ends: nothing is served, so "
+             "--%s has no meaning with it",
+             of);
+    return -ISOSCOPE_INVALID;
+}
+
 static int agree_files(struct host_options *options, char *error, size_t size)
 {
     if (options->admin_group)
@@ -167,11 +192,7 @@ static int agree_files(struct host_options *options, char *error, size_t size)
         return refuse(error, size, "--paused is of a host service, which has no FILE");
     if (options->state[0])
         return refuse(error, size, "--state is of a host service, which has no FILE");
-    if (options->serve.push.wanted)
-        return refuse(
-            error, size,
-            "--push is of a host service: a session is not pushed, but engines may pull it");
-    if (push_options_agree(&options->serve.push, error, size) < 0)
+    if (agree_saved_push(&options->serve, error, size) < 0)
         return -ISOSCOPE_INVALID;
     return serve_words_agree(&options->serve, error, size);
 }

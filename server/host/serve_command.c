@@ -2,6 +2,7 @@
 
 #include "../console/log_line.h"
 #include "../console/status.h"
+#include "../service/push_files.h"
 #include "../service/serve_files.h"
 #include "host.h"
 #include "host_options.h"
@@ -33,6 +34,7 @@ int serve_command(int argc, char **argv, const struct inherited *inherited)
         host_options_help(stdout);
 
     int status = options.help                    ? STATUS_OK
+                 : options.serve.push.wanted     ? push_files(&options.serve)
                  : options.serve.host.file_count ? serve_files(&options.serve)
                                                  : host_serve(&options, words);
     free(words);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SECONDS_DEFAULT = 10, QUEUE_MIB_DEFAULT = 64 };
+enum { SECONDS_DEFAULT = 10, QUEUE_MIB_DEFAULT = 64, PATIENCE_SECONDS_DEFAULT = 60 };
 
 static int take_url(void *all, const char *url, char *error, size_t error_size)
 {
@@ -23,8 +23,8 @@ static int take_label(void *labels, const char *text, char *error, size_t error_
     return push_label_read(labels, text, error, error_size);
 }
 
-/* Whether it can be read says push_options_agree: who parses for others need not be able to. */
-static int take_headers(void *field, const char *path, char *error, size_t error_size)
+/* Whether it can be read says push_headers_agree: who parses for others need not be able to. */
+int push_take_headers(void *field, const char *path, char *error, size_t error_size)
 {
     (void)error;
     (void)error_size;
@@ -70,7 +70,7 @@ static const struct option_row rows[] = {
     { "push-label", .kind = OPTION_TAKEN, AT(labels), .take = take_label, .value = "NAME=VALUE",
       .help = "a label of what is pushed. service_name is the program's name where it is not "
               "given. Repeatable" },
-    { "push-headers", .kind = OPTION_TAKEN, AT(headers), .take = take_headers, .value = "FILE",
+    { "push-headers", .kind = OPTION_TAKEN, AT(headers), .take = push_take_headers, .value = "FILE",
       .help = "HTTP headers to send along, one in a line: a tenant, a password" },
     { "push-window", .kind = OPTION_UINT32, AT(seconds), .least = 1, .most = 600,
       .initial = SECONDS_DEFAULT, .value = "S", .means = "a number of seconds",
@@ -80,6 +80,8 @@ static const struct option_row rows[] = {
       .help =
           "how what an OTLP receiver gets is packed (default: gzip). One that does not read zstd "
           "gets gzip" },
+};
+static const struct option_row queue_rows[] = {
     { "push-queue", .kind = OPTION_TAKEN, AT(folder), .take = take_folder, .value = "DIR",
       .help = "where profiles wait while the receiver is down, also for a later run (default: "
               "isoscope/push in $XDG_STATE_HOME or ~/.local/state)" },
@@ -88,7 +90,22 @@ static const struct option_row rows[] = {
       .help = "room there, {range} MiB (default: {default}). The oldest profiles are dropped first"
               ", and those older than an hour" },
 };
-const struct option_rows push_words = { rows, sizeof(rows) / sizeof(*rows) };
+static const struct option_row saved_rows[] = {
+    { "push-patience", .kind = OPTION_UINT32, AT(patience_s), .most = 86400,
+      .initial = PATIENCE_SECONDS_DEFAULT, .value = "S", .means = "a number of seconds",
+      .help = "how long to try again while the receiver is in trouble, {range} seconds (default: "
+              "{default}); then the command ends, and says how to go on" },
+    { "push-skip", .kind = OPTION_UINT32, AT(skip), .most = UINT32_MAX, .value = "N",
+      .means = "a number of profiles",
+      .help = "leave the first N profiles out: an earlier push, with the same files and options, "
+              "has told of so many" },
+};
+#define ROWS(list)                                                                                 \
+    {                                                                                              \
+        list, sizeof(list) / sizeof(*(list))                                                       \
+    }
+const struct option_rows push_words = ROWS(rows), push_queue_words = ROWS(queue_rows),
+                         push_saved_words = ROWS(saved_rows);
 
 /* Of a target of its own: what waits for one receiver must not go to another. */
 static uint64_t number_of(const char *url)
@@ -110,24 +127,35 @@ static bool find_default(char folder[PATH_MAX])
            snprintf(folder, PATH_MAX, "%s/.local/state/isoscope/push", home) < PATH_MAX - 64;
 }
 
-int push_options_agree(struct push_options *options, char *error, size_t error_size)
+static int agree_without_target(const struct push_options *options, char *error, size_t error_size)
 {
-    size_t length;
+    const char *of = options->labels.count ? "label"
+                     : options->headers    ? "headers"
+                     : options->zstd       ? "compression"
+                     : options->folder[0]  ? "queue"
+                     : options->skip       ? "skip"
+                                           : NULL;
 
-    if (!options->wanted) {
-        if (!options->labels.count && !options->headers && !options->folder[0] && !options->zstd)
-            return 0;
-        snprintf(error, error_size, "--push-%s is of --push URL",
-                 options->labels.count ? "label"
-                 : options->headers    ? "headers"
-                 : options->zstd       ? "compression"
-                                       : "queue");
+    if (!of)
+        return 0;
+    snprintf(error, error_size, "--push-%s is of --push URL", of);
+    return -ISOSCOPE_INVALID;
+}
+
+int push_headers_agree(const char *option, const char *path, char *error, size_t error_size)
+{
+    if (!path || access(path, R_OK) == 0)
+        return 0;
+    snprintf(error, error_size, "--%s: '%s': %s", option, path, strerror(errno));
+    return -ISOSCOPE_INVALID;
+}
+
+int push_saved_agree(const struct push_options *options, char *error, size_t error_size)
+{
+    if (!options->wanted)
+        return agree_without_target(options, error, error_size);
+    if (push_headers_agree("push-headers", options->headers, error, error_size) < 0)
         return -ISOSCOPE_INVALID;
-    }
-    if (options->headers && access(options->headers, R_OK) < 0) {
-        snprintf(error, error_size, "--push-headers: '%s': %s", options->headers, strerror(errno));
-        return -ISOSCOPE_INVALID;
-    }
     if (options->target.form != PUSH_OTLP && options->zstd) {
         snprintf(error, error_size,
                  "--push-compression zstd is of an OTLP receiver: a Pyroscope gets "
@@ -139,6 +167,17 @@ int push_options_agree(struct push_options *options, char *error, size_t error_s
                  push_dotted_label(&options->labels));
         return -ISOSCOPE_INVALID;
     }
+    return 0;
+}
+
+int push_options_agree(struct push_options *options, char *error, size_t error_size)
+{
+    size_t length;
+
+    if (push_saved_agree(options, error, error_size) < 0)
+        return -ISOSCOPE_INVALID;
+    if (!options->wanted)
+        return 0;
     if (!options->folder[0] && !find_default(options->folder)) {
         snprintf(error, error_size,
                  "$HOME names no folder for what is to be pushed: give one with "

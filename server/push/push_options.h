@@ -20,11 +20,21 @@ struct push_options {
     bool zstd;                 /* packs what an OTLP receiver gets */
     size_t queue_bytes;
     uint32_t seconds; /* of a window */
+    /* Of saved sessions: */
+    uint32_t skip;       /* profiles that are not sent */
+    uint32_t patience_s; /* with a receiver in trouble */
 };
 
-extern const struct option_rows push_words;
+/* The queue's are of programs that run, the last ones of saved sessions. */
+extern const struct option_rows push_words, push_queue_words, push_saved_words;
 
-/* What no row by itself can see; the default of the folder. 0 or -ISOSCOPE_INVALID. */
+/* A row's: a file of headers; field: a const char *. */
+int push_take_headers(void *field, const char *path, char *error, size_t error_size);
+/* That the option's file can be read; path: NULL is fine. 0 or -ISOSCOPE_INVALID. */
+int push_headers_agree(const char *option, const char *path, char *error, size_t error_size);
+/* What no row by itself can see. 0 or -ISOSCOPE_INVALID. */
+int push_saved_agree(const struct push_options *options, char *error, size_t error_size);
+/* The same, and the default of the folder. */
 int push_options_agree(struct push_options *options, char *error, size_t error_size);
 
 #endif

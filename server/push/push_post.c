@@ -5,16 +5,19 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LIBRARY "libcurl.so.4"
 
 enum {
     CONNECT_MS = 10 * 1000,
     ALL_MS = 30 * 1000,
+    STILL_S = 30,                 /* of a file, of which nothing moves */
     ANSWER_BYTES_MAX = 64 * 1024, /* of it only the first words are kept */
     HEADER_BYTES = 4096,
 };
@@ -39,6 +42,7 @@ struct push_post {
     size_t answered;            /* bytes */
     struct push_reply *reply;
     _Atomic bool cancelled;
+    int end_fd; /* -1: there is none */
 };
 
 static bool take_symbol(void *library, const char *name, void *out)
@@ -119,9 +123,10 @@ static int go_on(void *context, curl_off_t to_come, curl_off_t came, curl_off_t 
                  curl_off_t went)
 {
     struct push_post *post = context;
+    struct pollfd end = { .fd = post->end_fd, .events = POLLIN };
 
     (void)to_come, (void)came, (void)to_go, (void)went;
-    return post->cancelled;
+    return post->cancelled || poll(&end, 1, 0) > 0;
 }
 
 static int set_up(struct push_post *post)
@@ -149,6 +154,8 @@ int push_post_new(struct push_post **out, const char *headers, char *error, size
     struct push_post *post = calloc(1, sizeof(*post));
     int status = post ? 0 : -ISOSCOPE_NO_MEMORY;
 
+    if (post)
+        post->end_fd = -1;
     if (post && !load(&post->calls)) {
         snprintf(error, error_size, LIBRARY " is missing: install libcurl4");
         free(post);
@@ -195,6 +202,17 @@ static void read_reply(struct push_post *post, CURLcode code, struct push_reply 
     out->retry_after_s = (long)retry_after;
 }
 
+/* Of this request; what an earlier one has set does not stay. */
+static void begin(struct push_post *post, const char *url, const struct curl_slist *headers,
+                  struct push_reply *out)
+{
+    *out = (struct push_reply){ 0 };
+    post->reply = out;
+    post->answered = 0;
+    post->calls.set(post->curl, CURLOPT_URL, url);
+    post->calls.set(post->curl, CURLOPT_HTTPHEADER, headers);
+}
+
 void push_post_send(struct push_post *post, const char *url, const struct push_body *body,
                     struct push_reply *out)
 {
@@ -202,20 +220,69 @@ void push_post_send(struct push_post *post, const char *url, const struct push_b
     struct curl_slist encoding = { packed, post->headers };
     struct curl_slist content = { line, body->encoding ? &encoding : post->headers };
 
-    *out = (struct push_reply){ 0 };
     snprintf(line, sizeof(line), "Content-Type: %s", body->type);
     if (body->encoding)
         snprintf(packed, sizeof(packed), "Content-Encoding: %s", body->encoding);
-    post->reply = out;
-    post->answered = 0;
-    post->calls.set(post->curl, CURLOPT_URL, url);
-    post->calls.set(post->curl, CURLOPT_HTTPHEADER, &content);
+    begin(post, url, &content, out);
     post->calls.set(post->curl, CURLOPT_POSTFIELDS, body->bytes);
     post->calls.set(post->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->length);
     read_reply(post, post->calls.perform(post->curl), out);
 }
 
+void push_post_head(struct push_post *post, const char *url, struct push_reply *out)
+{
+    begin(post, url, post->headers, out);
+    post->calls.set(post->curl, CURLOPT_UPLOAD, 0L);
+    post->calls.set(post->curl, CURLOPT_NOBODY, 1L);
+    post->calls.set(post->curl, CURLOPT_TIMEOUT_MS, (long)ALL_MS);
+    read_reply(post, post->calls.perform(post->curl), out);
+}
+
+struct reading {
+    int fd;
+    uint64_t at, end;
+};
+
+/* A file that became shorter meanwhile ends the request: it is not what was announced. */
+static size_t read_piece(char *out, size_t one, size_t count, void *context)
+{
+    struct reading *reading = context;
+    uint64_t left = reading->end - reading->at;
+    size_t size = one * count < left ? one * count : (size_t)left;
+    ssize_t got = size ? pread(reading->fd, out, size, (off_t)reading->at) : 0;
+
+    if (got < 0 || (size && !got))
+        return CURL_READFUNC_ABORT;
+    reading->at += (uint64_t)got;
+    return (size_t)got;
+}
+
+void push_post_file(struct push_post *post, const char *url, int fd, uint64_t bytes,
+                    struct push_reply *out)
+{
+    struct curl_slist type = { (char[]){ "Content-Type: application/octet-stream" },
+                               post->headers };
+    struct reading reading = { fd, 0, bytes };
+
+    begin(post, url, &type, out);
+    post->calls.set(post->curl, CURLOPT_NOBODY, 0L);
+    post->calls.set(post->curl, CURLOPT_UPLOAD, 1L);
+    post->calls.set(post->curl, CURLOPT_TIMEOUT_MS, 0L);
+    post->calls.set(post->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    post->calls.set(post->curl, CURLOPT_LOW_SPEED_TIME, (long)STILL_S);
+    post->calls.set(post->curl, CURLOPT_READFUNCTION, read_piece);
+    post->calls.set(post->curl, CURLOPT_READDATA, &reading);
+    post->calls.set(post->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)bytes);
+    read_reply(post, post->calls.perform(post->curl), out);
+    post->calls.set(post->curl, CURLOPT_READDATA, NULL); /* which was ours */
+}
+
 void push_post_cancel(struct push_post *post)
 {
     post->cancelled = true;
+}
+
+void push_post_end_with(struct push_post *post, int fd)
+{
+    post->end_fd = fd;
 }

@@ -41,7 +41,7 @@ static const char *authority_of(const char *url)
     return strncasecmp(url, "https://", 8) ? NULL : url + 8;
 }
 
-static const char *problem_of(const char *url)
+const char *push_address_problem(const char *url)
 {
     const char *authority = authority_of(url);
     size_t length = authority ? strcspn(authority, "/") : 0;
@@ -52,7 +52,8 @@ static const char *problem_of(const char *url)
     if (!length)
         return "does not begin with http://HOST or https://HOST";
     if (memchr(authority, '@', length))
-        return "has a password in it, which others can read: put it into --push-headers FILE";
+        return "has a password in it, which others can read: put it into a file of headers "
+               "(--push-headers, --upload-headers)";
     if (strpbrk(url, "?#"))
         return "has a query, which is made here";
     if (strlen(url) + sizeof(OTLP_PATH) > PUSH_URL_BYTES)
@@ -77,7 +78,7 @@ int push_target_read(struct push_target *out, const char *url, char *error, size
 {
     bool otlp = !strncasecmp(url, OTLP_SCHEME, strlen(OTLP_SCHEME));
     const char *address = otlp ? url + strlen(OTLP_SCHEME) : url, *path;
-    const char *problem = problem_of(address);
+    const char *problem = push_address_problem(address);
 
     if (problem) {
         snprintf(error, error_size, "'%.200s' %s", url, problem);
@@ -183,6 +184,13 @@ void push_label_add(struct push_labels *labels, const char *name, const char *va
         if (*at < ' ' || *at > '~' || strchr("{},=\"\\", *at))
             *at = '_';
     labels->count++;
+}
+
+void push_label_add_program(struct push_labels *labels, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    push_label_add(labels, SERVICE_NAME, slash ? slash + 1 : path);
 }
 
 static void put(struct json_text *out, const char *text)

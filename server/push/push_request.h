@@ -40,6 +40,8 @@ struct push_target {
     enum push_form form;
 };
 
+/* Why it is no address that anything can be sent to, said behind it; NULL: it is one. */
+const char *push_address_problem(const char *url);
 int push_target_read(struct push_target *out, const char *url, char *error, size_t error_size);
 
 /* "name=value". Names that OpenTelemetry has for labels of ours become ours. */
@@ -48,6 +50,10 @@ int push_label_read(struct push_labels *labels, const char *text, char *error, s
  * cannot have become '_'. */
 void push_label_add(struct push_labels *labels, const char *name, const char *value);
 
+/* service_name, where it is not there: the last part of a program's path. */
+void push_label_add_program(struct push_labels *labels, const char *path);
+
+#define PUSH_PID    "pid"    /* the label that is a number for OTLP */
 #define PUSH_STALLS "stalls" /* the kind whose content are logs, not a profile; OTLP only */
 
 /* What is pushed: its labels, of which service_name is one, and its times. */

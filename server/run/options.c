@@ -112,7 +112,8 @@ static const struct option_part run_parts[] = {
     { &clock_words, SERVE },  { &own_sample_words, SERVE }, { &sampling_words, 0 },
     { &naming_words, SERVE }, { &stall_words, SERVE },      { &recording_words, SERVE },
     { &running_words, 0 },    { &listen_words, SERVE },     { &serving_words, 0 },
-    { &client_words, SERVE }, { &push_words, PUSH },        { &help_words, 0 },
+    { &client_words, SERVE }, { &push_words, PUSH },        { &push_queue_words, PUSH },
+    { &help_words, 0 },
 };
 
 static const struct option_part record_parts[] = {

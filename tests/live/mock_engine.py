@@ -46,6 +46,7 @@ class Answer:
     seconds: float = 0
     endless: bool = False
     unread: frozenset[str] = frozenset()  # what is packed so gets this answer, all else is taken
+    after: int = 0  # so many requests are taken before
 
 
 class Engine:
@@ -91,6 +92,8 @@ class Engine:
         path, _, query = handler.path.partition("?")
         answer = self.answer
         if answer.unread and handler.headers["Content-Encoding"] not in answer.unread:
+            answer = Answer()
+        if len(self.requests) < answer.after:
             answer = Answer()
         self.requests.append(Request(path, dict(urllib.parse.parse_qsl(query)), dict(handler.headers), body,
                                      time.monotonic()))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from harness import ISOSCOPE, Client, record, serving
+from mock_store import Store
 from pushing import build_of
 
 WORK = """
@@ -69,6 +70,17 @@ def names(file: Path) -> dict[str, int]:
         return {frame.function.name: frame.function.line for row in profile.samples() for frame in profile.stack(row.node)}
 
 
+def named_by(alone: list[str], store: Path, build_id: str, session: Path, tmp_path: Path) -> dict[str, int]:
+    """The session's names after debuginfod has served the folder."""
+    named = tmp_path / "named.isoscope"
+    environment = {**os.environ, "DEBUGINFOD_URLS": "http://127.0.0.1:8002",
+                   "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache")}
+    subprocess.run([*alone, sys.executable, "-c", SCRIPT, str(store), str(tmp_path / "store.sqlite"), build_id, ISOSCOPE,
+                    "symbolize", "--debuginfod", "-o", str(named), str(session)],
+                   check=True, timeout=120, env=environment)
+    return names(named)
+
+
 def test_a_session_without_names_is_named_by_the_store(alone, compiled, tmp_path):
     program = compiled("stored", WORK, "-O1", "-g", "-Wl,--build-id")
     build_id, store, session = build_of(program), tmp_path / "store", tmp_path / "bare.isoscope"
@@ -78,11 +90,16 @@ def test_a_session_without_names_is_named_by_the_store(alone, compiled, tmp_path
     record(session, [program], "--no-symbols", check=True)
     os.unlink(program)  # another machine does not have it
     assert not {"secret_work", "main"} & set(names(session))
-    named = tmp_path / "named.isoscope"
-    environment = {**os.environ, "DEBUGINFOD_URLS": "http://127.0.0.1:8002",
-                   "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache")}
-    subprocess.run([*alone, sys.executable, "-c", SCRIPT, str(store), str(tmp_path / "store.sqlite"), build_id, ISOSCOPE,
-                    "symbolize", "--debuginfod", "-o", str(named), str(session)],
-                   check=True, timeout=120, env=environment)
-    found = names(named)
+    found = named_by(alone, store, build_id, session, tmp_path)
+    assert found["secret_work"] == 5 and found["add"] == 4 and found["main"] == 6
+
+
+def test_debuginfod_serves_what_was_uploaded(alone, compiled, tmp_path):
+    program = compiled("uploaded", WORK, "-O1", "-g", "-Wl,--build-id")
+    build_id, folder, session = build_of(program), tmp_path / "store", tmp_path / "bare.isoscope"
+    record(session, [program], "--no-symbols", check=True)
+    with Store(folder) as store:
+        subprocess.run([ISOSCOPE, "symbolize", "--upload", store.url, str(session)], check=True, timeout=120)
+    os.unlink(program)
+    found = named_by(alone, folder, build_id, session, tmp_path)
     assert found["secret_work"] == 5 and found["add"] == 4 and found["main"] == 6

@@ -250,7 +250,7 @@ def test_a_queue_that_cannot_be_written_is_said_before_the_program_runs(tmp_path
 
 @pytest.mark.parametrize("given, told", [
     (["--push", "localhost:4040"], "--push: 'localhost:4040' does not begin with http://HOST"),
-    (["--push", "http://u:p@h"], "put it into --push-headers FILE"),
+    (["--push", "http://u:p@h"], "put it into a file of headers"),
     (["--push", "http://h/x"], "/push.v1.PusherService/Push"),
     (["--push", "http://h", "--push-label", "service.version=1"], "only an OTLP receiver takes a name with '.'"),
     (["--push-label", "a=b"], "--push-label is of --push URL"),

@@ -210,7 +210,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                     "server/net", "server/feeds", "server/push", "server/service", "protocol/service.h"),
     "server/cli": (*FOR_SERVER, "sampler/profile/address_symbolizer.h", "sampler/remote/refusal.h",
                    "sampler/remote/stacks/thread_stacks.h", "server/http/page.h", "server/console",
-                   "server/service/serve_words.h", "server/run",
+                   "server/service/serve_words.h", "server/push/push_options.h", "server/push/symbol_store.h", "server/run",
                    "server/attach/attach.h", "server/host/serve_command.h", "server/host/room_process.h",
                    "server/host/room_serve.h",
                    "protocol/text/json_writer.h"),
