@@ -34,6 +34,30 @@ struct service_attacher {
     void *context;
 };
 
+struct process_settings;
+
+/* What is asked of processes and programs, and outlives them and the service; zeroed: nothing does. */
+struct service_keeper {
+    /* A process was given settings, or they were taken back. */
+    void (*process)(void *context, int32_t pid, const struct process_settings *settings);
+    /* All of a program, now and later. False: why it is refused, in words. */
+    bool (*program)(void *context, const char *program, const struct process_settings *settings,
+                    char *problem, size_t size);
+    /* Tells what program was given. */
+    void (*programs)(void *context,
+                     void (*tell)(void *to, const char *program,
+                                  const struct process_settings *settings),
+                     void *to);
+    void *context;
+};
+
+/* What services before this one had stored; zeroed: none of it is known. */
+struct service_earlier {
+    /* Tells session files, the latest first. */
+    void (*sessions)(void *context, void (*tell)(void *to, const char *path), void *to);
+    void *context;
+};
+
 struct service_options {
     struct profile *profile;
     const char *version; /* of isoscope: "0.1.0" */
@@ -46,6 +70,8 @@ struct service_options {
     int protocol_major, protocol_minor; /* what clients are told; major 0: the protocol's own */
     size_t queue_bytes_max;             /* unsent replies and events of one client; 0: 16 MiB */
     struct service_attacher attacher;
+    struct service_keeper keeper;
+    struct service_earlier earlier;
     uint32_t rate_max; /* requests of one client in a second; 0: no limit */
 };
 

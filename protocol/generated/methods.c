@@ -177,6 +177,12 @@ static const struct param private_set_process_sampling_rows[] = {
     { .name = "periodMicros", .kind = PARAM_UNSIGNED, AT(private_set_process_sampling, period_micros) },
 };
 
+static const struct param private_set_program_sampling_rows[] = {
+    { .name = "program", .kind = PARAM_STRING, .required = true, AT(private_set_program_sampling, program) },
+    { .name = "sampling", .kind = PARAM_WORD, .words = private_process_sampling_words, .required = true, AT(private_set_program_sampling, sampling) },
+    { .name = "periodMicros", .kind = PARAM_UNSIGNED, AT(private_set_program_sampling, period_micros) },
+};
+
 static const struct param private_set_stream_include_private_members_rows[] = {
     { .name = "isolateId", .kind = PARAM_ABSENT },
     { .name = "streamId", .kind = PARAM_WORD, .words = stream_id_words, .required = true, AT(private_set_stream_include_private_members, stream_id) },
@@ -744,6 +750,11 @@ static int call_private_set_process_sampling(struct client *client, const union 
     return handle_private_set_process_sampling(client, &params->private_set_process_sampling, reply);
 }
 
+static int call_private_set_program_sampling(struct client *client, const union method_params *params, struct reply *reply)
+{
+    return handle_private_set_program_sampling(client, &params->private_set_program_sampling, reply);
+}
+
 static int call_private_set_stream_include_private_members(struct client *client, const union method_params *params, struct reply *reply)
 {
     return handle_private_set_stream_include_private_members(client, &params->private_set_stream_include_private_members, reply);
@@ -1211,6 +1222,7 @@ const struct method methods[] = {
     { .name = "_getVMTimelineFlags", .call = call_private_get_vm_timeline_flags, TAKES(private_get_vm_timeline_flags_rows) },
     { .name = "_registerService", .call = call_private_register_service, TAKES(private_register_service_rows), .traits = METHOD_ROUTING },
     { .name = "_setProcessSampling", .call = call_private_set_process_sampling, TAKES(private_set_process_sampling_rows) },
+    { .name = "_setProgramSampling", .call = call_private_set_program_sampling, TAKES(private_set_program_sampling_rows) },
     { .name = "_setStreamIncludePrivateMembers", .call = call_private_set_stream_include_private_members, TAKES(private_set_stream_include_private_members_rows) },
     { .name = "_setVMTimelineFlags", .call = call_private_set_vm_timeline_flags, TAKES(private_set_vm_timeline_flags_rows) },
     { .name = "_writeCpuProfileTimeline", .call = call_private_write_cpu_profile_timeline, TAKES(private_write_cpu_profile_timeline_rows) },

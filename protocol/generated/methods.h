@@ -168,6 +168,12 @@ struct private_set_process_sampling_params {
     int64_t period_micros; /* not given: 0 */
 };
 
+struct private_set_program_sampling_params {
+    const char *program;
+    enum private_process_sampling sampling;
+    int64_t period_micros; /* not given: 0 */
+};
+
 struct private_set_stream_include_private_members_params {
     enum stream_id stream_id;
     bool include_private_members;
@@ -567,6 +573,7 @@ union method_params {
     struct private_get_vm_timeline_params private_get_vm_timeline;
     struct private_register_service_params private_register_service;
     struct private_set_process_sampling_params private_set_process_sampling;
+    struct private_set_program_sampling_params private_set_program_sampling;
     struct private_set_stream_include_private_members_params private_set_stream_include_private_members;
     struct private_set_vm_timeline_flags_params private_set_vm_timeline_flags;
     struct private_write_cpu_profile_timeline_params private_write_cpu_profile_timeline;
@@ -671,6 +678,7 @@ int handle_private_get_vm_timeline(struct client *client, const struct private_g
 int handle_private_get_vm_timeline_flags(struct client *client, struct reply *reply);
 int handle_private_register_service(struct client *client, const struct private_register_service_params *params, struct reply *reply);
 int handle_private_set_process_sampling(struct client *client, const struct private_set_process_sampling_params *params, struct reply *reply);
+int handle_private_set_program_sampling(struct client *client, const struct private_set_program_sampling_params *params, struct reply *reply);
 int handle_private_set_stream_include_private_members(struct client *client, const struct private_set_stream_include_private_members_params *params, struct reply *reply);
 int handle_private_set_vm_timeline_flags(struct client *client, const struct private_set_vm_timeline_flags_params *params, struct reply *reply);
 int handle_private_write_cpu_profile_timeline(struct client *client, const struct private_write_cpu_profile_timeline_params *params, struct reply *reply);

@@ -76,6 +76,37 @@ static void tell_other(void *context, int32_t pid, const char *name)
                               json_pack("{s:i, s:o}", "pid", pid, "name", any_text(name)));
 }
 
+static void tell_program(void *list, const char *program, const struct process_settings *settings)
+{
+    json_array_append_new(list, json_pack("{s:o, s:b, s:I}", "program", any_text(program),
+                                          "sampling", settings->enabled, "periodMicros",
+                                          (json_int_t)settings->period_us));
+}
+
+static void tell_session(void *list, const char *path)
+{
+    json_array_append_new(list, any_text(path));
+}
+
+/* Takes over reply. */
+static json_t *with_kept(json_t *reply, const struct service_keeper *keeper,
+                         const struct service_earlier *earlier)
+{
+    json_t *programs = json_array(), *sessions = json_array();
+
+    if (keeper->programs) {
+        keeper->programs(keeper->context, tell_program, programs);
+        json_object_set(reply, "programs", programs);
+    }
+    if (earlier->sessions) {
+        earlier->sessions(earlier->context, tell_session, sessions);
+        json_object_set(reply, "sessions", sessions);
+    }
+    json_decref(programs);
+    json_decref(sessions);
+    return reply;
+}
+
 int handle_private_get_process_list(struct client *client,
                                     const struct private_get_process_list_params *params,
                                     struct reply *reply)
@@ -100,10 +131,12 @@ int handle_private_get_process_list(struct client *client,
     }
     if (params->others && attacher->others)
         attacher->others(attacher->context, tell_other, &others);
-    return answer(client, reply,
-                  json_pack("{s:s, s:o, s:I, s:b, s:o}", "type", TYPE_PRIVATE_PROCESS_LIST,
+    return answer(
+        client, reply,
+        with_kept(json_pack("{s:s, s:o, s:I, s:b, s:o}", "type", TYPE_PRIVATE_PROCESS_LIST,
                             "processes", list, "found", (json_int_t)found, "attaches",
-                            attacher->attach != NULL, "others", others.list));
+                            attacher->attach != NULL, "others", others.list),
+                  &service->options.keeper, &service->options.earlier));
 }
 
 static int no_process(struct client *client, int64_t pid)
@@ -111,30 +144,63 @@ static int no_process(struct client *client, int64_t pid)
     return fail(client, RPC_INVALID_PARAMS, "pid: no process %lld is sampled here", (long long)pid);
 }
 
+/* What both methods that switch have in common: an error of the handler's, or 0. */
+static int read_settings(struct client *client, enum private_process_sampling sampling,
+                         int64_t period_us, struct process_settings *out)
+{
+    int rc = refuse_saved(client, "the sampling of its processes cannot be switched");
+
+    *out = (struct process_settings){ .given = sampling != PRIVATE_PROCESS_SAMPLING_DEFAULT,
+                                      .enabled = sampling == PRIVATE_PROCESS_SAMPLING_ON,
+                                      .period_us = (uint32_t)period_us };
+    if (rc)
+        return rc;
+    if (period_us && !out->given)
+        return fail(client, RPC_INVALID_PARAMS,
+                    "periodMicros: a period of its own goes with \"on\" or \"off\"");
+    if (period_us && (period_us < FEED_PERIOD_MIN_US || period_us > FEED_PERIOD_MAX_US))
+        return fail(client, RPC_INVALID_PARAMS, "periodMicros: expected %d to %d",
+                    FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US);
+    return 0;
+}
+
 int handle_private_set_process_sampling(struct client *client,
                                         const struct private_set_process_sampling_params *params,
                                         struct reply *reply)
 {
     const struct process_info *process = live_process(client->service, params->pid);
-    const struct process_settings settings = {
-        .given = params->sampling != PRIVATE_PROCESS_SAMPLING_DEFAULT,
-        .enabled = params->sampling == PRIVATE_PROCESS_SAMPLING_ON,
-        .period_us = (uint32_t)params->period_micros,
-    };
-    int rc = refuse_saved(client, "the sampling of its processes cannot be switched");
+    const struct service_keeper *keeper = &client->service->options.keeper;
+    struct process_settings settings;
+    int rc = read_settings(client, params->sampling, params->period_micros, &settings);
 
     if (rc)
         return rc;
-    if (params->period_micros && !settings.given)
-        return fail(client, RPC_INVALID_PARAMS,
-                    "periodMicros: a period of its own goes with \"on\" or \"off\"");
-    if (params->period_micros &&
-        (params->period_micros < FEED_PERIOD_MIN_US || params->period_micros > FEED_PERIOD_MAX_US))
-        return fail(client, RPC_INVALID_PARAMS, "periodMicros: expected %d to %d",
-                    FEED_PERIOD_MIN_US, FEED_PERIOD_MAX_US);
     if (!process ||
         !profile_apply_process_settings(client->service->options.profile, process->id, &settings))
         return no_process(client, params->pid);
+    if (keeper->process)
+        keeper->process(keeper->context, process->pid, &settings);
+    return answer_success(client, reply);
+}
+
+int handle_private_set_program_sampling(struct client *client,
+                                        const struct private_set_program_sampling_params *params,
+                                        struct reply *reply)
+{
+    const struct service_keeper *keeper = &client->service->options.keeper;
+    char problem[PROBLEM_BYTES] = "";
+    struct process_settings settings;
+    int rc = read_settings(client, params->sampling, params->period_micros, &settings);
+
+    if (rc)
+        return rc;
+    if (!keeper->program)
+        return fail(client, RPC_FEATURE_DISABLED,
+                    "only a service of all programs of a user keeps settings: `isoscope serve "
+                    "--socket %s`",
+                    "PATH");
+    if (!keeper->program(keeper->context, params->program, &settings, problem, sizeof(problem)))
+        return fail(client, RPC_INVALID_PARAMS, "program: %s", problem);
     return answer_success(client, reply);
 }
 

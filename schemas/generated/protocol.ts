@@ -1132,6 +1132,15 @@ export interface PrivateInstruction {
   line?: number;
 }
 
+/** How the processes of a program are sampled, those that start later too. */
+export interface PrivateKeptProgram {
+  /** A path, or the last part of one. */
+  program: string;
+  sampling: boolean;
+  /** 0: that of all. */
+  periodMicros: number;
+}
+
 /** A module of the program, or a file whose functions a runtime runs. */
 export interface PrivateLibrary {
   id: string;
@@ -1330,6 +1339,10 @@ export interface PrivateProcessList {
   /** Whether the service can attach to others. */
   attaches: boolean;
   others: PrivateOtherProcess[];
+  /** What is kept of programs; absent where the service keeps nothing. */
+  programs?: PrivateKeptProgram[];
+  /** Files of what services of this user before this one had stored, the latest first; absent where none are kept. */
+  sessions?: string[];
 }
 
 /** on and off are of this process; default: what is asked of all. */
@@ -2286,6 +2299,15 @@ export interface Methods {
   "_setProcessSampling": {
     params: {
       pid: number;
+      sampling: PrivateProcessSampling;
+      periodMicros?: number;
+    };
+    result: Success;
+  };
+  /** Switches the sampling of a program on or off, or gives it a period of its own: of all its processes that run, and of those that start later. */
+  "_setProgramSampling": {
+    params: {
+      program: string;
       sampling: PrivateProcessSampling;
       periodMicros?: number;
     };

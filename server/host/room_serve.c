@@ -8,9 +8,12 @@
 #include "../service/service_host.h"
 #include "../service/shutdown.h"
 #include "host_options.h"
+#include "kept_settings.h"
 #include "room_attach.h"
+#include "room_history.h"
 #include "room_link.h"
 #include "room_push.h"
+#include "user_folder.h"
 
 #include "../../sampler/include/isoscope/isoscope.h"
 
@@ -30,6 +33,9 @@ struct room_serving {
     struct shutdown *shutdown;
     struct room_attach *attach;
     struct room_push *push; /* NULL: nothing is */
+    struct kept_settings *settings;
+    struct room_history *history;
+    int state; /* its folder, held; -1: nothing is kept */
     char tables[ROOM_TABLES_BYTES];
 };
 
@@ -85,22 +91,48 @@ static int run_loop(struct room_serving *serving)
     return STATUS_OK;
 }
 
+static void look_at_processes(void *context)
+{
+    struct room_serving *serving = context;
+
+    kept_settings_look(serving->settings);
+}
+
+/* Two services would keep different things in the same place. */
+static void hold_state(struct room_serving *serving, struct room_begin *begin)
+{
+    serving->state = begin->state[0] ? user_folder_hold(begin->state) : -1;
+    if (serving->state >= 0)
+        return;
+    if (begin->state[0])
+        log_line("nothing is kept for user %s: %s: %s", begin->user, begin->state,
+                 errno == EWOULDBLOCK ? "another service keeps its things there; --state DIR gives "
+                                        "this one another place"
+                                      : strerror(errno));
+    begin->state[0] = '\0';
+}
+
 static int serve_room(struct room_serving *serving, const struct serve_options *options,
-                      const struct room_message *begin)
+                      struct room_begin *begin)
 {
     static const struct io_watch_events events = { .ready = link_ready };
     struct service_host_options host = options->host;
+    int status;
 
-    serving->address.port = begin->begin.port;
-    memcpy(serving->address.token, begin->begin.token, sizeof(serving->address.token));
+    serving->address.port = begin->port;
+    memcpy(serving->address.token, begin->token, sizeof(serving->address.token));
     snprintf(serving->address.uri, sizeof(serving->address.uri), "http://127.0.0.1:%u/%s/",
-             begin->begin.port, begin->begin.token);
+             begin->port, begin->token);
     host.socket = NULL;
     host.address = &serving->address;
-    memcpy(serving->tables, begin->begin.tables, sizeof(serving->tables));
+    memcpy(serving->tables, begin->tables, sizeof(serving->tables));
     host.tables_path = serving->tables;
-    host.profile.tables_continue = begin->begin.tables_continue;
+    host.profile.tables_continue = begin->tables_continue;
+    hold_state(serving, begin);
     if (room_attach_new(&serving->attach, &host.service.attacher) < 0 ||
+        kept_settings_new(&serving->settings, begin->state, &host.service.keeper) < 0 ||
+        room_history_new(&serving->history, begin->state, host.profile.store_bytes,
+                         &host.service.earlier) < 0 ||
         service_host_open(&serving->host, &host) < 0)
         return STATUS_FAILED;
     if (room_attach_begin(serving->attach, serving->host.loop, serving->host.profile,
@@ -110,8 +142,13 @@ static int serve_room(struct room_serving *serving, const struct serve_options *
         log_line("cannot wait for programs: %s", strerror(errno));
         return STATUS_FAILED;
     }
-    serving->push = room_push_start(&options->push, &begin->begin, &serving->host);
-    return run_loop(serving);
+    kept_settings_begin(serving->settings, serving->host.profile);
+    serving->host.changed = look_at_processes;
+    serving->host.context = serving;
+    serving->push = room_push_start(&options->push, begin, &serving->host);
+    status = run_loop(serving);
+    room_history_save(serving->history, serving->host.profile, serving->host.service);
+    return status;
 }
 
 /* The host's process group gets Ctrl-C: the host ends first, and that is what ends this. */
@@ -126,7 +163,7 @@ static void leave_signals_to_host(void)
 int room_command(int argc, char **argv, const struct inherited *inherited)
 {
     static struct host_options options; /* texts of its are pointed to */
-    struct room_serving serving = { 0 };
+    struct room_serving serving = { .state = -1 };
     struct room_message begin;
     char error[ERROR_BYTES];
     int type, status;
@@ -143,12 +180,15 @@ int room_command(int argc, char **argv, const struct inherited *inherited)
         log_line("%s", error);
         return STATUS_USAGE;
     }
-    status = await_begin(&begin) ? serve_room(&serving, &options.serve, &begin) : STATUS_FAILED;
+    status =
+        await_begin(&begin) ? serve_room(&serving, &options.serve, &begin.begin) : STATUS_FAILED;
     room_attach_leave(serving.attach);
     room_push_stop(serving.push);
     service_host_close(&serving.host);
     room_attach_free(serving.attach);
     room_push_free(serving.push);
+    kept_settings_free(serving.settings);
+    room_history_free(serving.history);
     shutdown_free(serving.shutdown);
     return status;
 }

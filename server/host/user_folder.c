@@ -6,8 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { HOLD_MS_MAX = 2000, HOLD_LOOK_MS = 20 };
 
 /* The user's own: nobody else could have made it, unless it lies in a folder of everybody's. */
 int user_folder_open(const char *path, uid_t uid)
@@ -35,6 +39,25 @@ int user_folder_make(const char *path, uid_t uid, gid_t gid)
         return -1;
     }
     return user_folder_open(path, uid);
+}
+
+int user_folder_hold(const char *path)
+{
+    const struct timespec pause = { .tv_nsec = HOLD_LOOK_MS * 1000000L };
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), problem;
+
+    for (int tries = HOLD_MS_MAX / HOLD_LOOK_MS; folder >= 0; tries--) {
+        if (flock(folder, LOCK_EX | LOCK_NB) == 0)
+            return folder;
+        problem = errno;
+        if (!tries) {
+            close(folder);
+            errno = problem;
+            return -1;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return folder;
 }
 
 /* Of several that a unit asks for the first one. */

@@ -15,6 +15,9 @@
 int user_folder_open(const char *path, uid_t uid);
 /* The same; makes it where it is not there. */
 int user_folder_make(const char *path, uid_t uid, gid_t gid);
+/* No other service has it while the descriptor is open. EWOULDBLOCK: one has; a moment is waited for it to
+ * end. */
+int user_folder_hold(const char *path);
 
 /* Where a host service keeps what outlives it: systemd's $STATE_DIRECTORY; else root's
  * /var/lib/isoscope, or isoscope/host in $XDG_STATE_HOME or ~/.local/state. False: nothing names it, or the

@@ -18,7 +18,7 @@ CHANGES = {
     "_setStreamIncludePrivateMembers", "createIdZone", "deleteIdZone", "invalidateIdZone",
     "requirePermissionToResume", "requireUserPermissionToResume", "registerService",
     "_registerService", "postEvent", "_yieldControlToDDS", "streamListen", "streamCancel",
-    "streamCpuSamplesWithUserTag", "_setProcessSampling", "_attach", "_detach",
+    "streamCpuSamplesWithUserTag", "_setProcessSampling", "_setProgramSampling", "_attach", "_detach",
 }
 
 

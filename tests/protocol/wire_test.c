@@ -16,6 +16,8 @@
  */
 #include "talk.h"
 
+#include "../../sampler/profile/control.h"
+
 #include <glob.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -384,6 +386,41 @@ static struct service_attacher fake_attacher(void)
     return (struct service_attacher){ attach_to, detach_from, tell_others, NULL };
 }
 
+static struct process_settings of_postgres;
+
+static void process_given(void *context, int32_t pid, const struct process_settings *settings)
+{
+    (void)context;
+    (void)pid;
+    (void)settings;
+}
+
+static bool program_given(void *context, const char *program,
+                          const struct process_settings *settings, char *problem, size_t size)
+{
+    (void)context;
+    of_postgres = *settings;
+    if (!strcmp(program, "postgres"))
+        return true;
+    snprintf(problem, size, "%s is not postgres", program);
+    return false;
+}
+
+static void tell_programs(void *context,
+                          void (*tell)(void *to, const char *program,
+                                       const struct process_settings *settings),
+                          void *to)
+{
+    (void)context;
+    tell(to, "postgres", &of_postgres);
+}
+
+static void tell_sessions(void *context, void (*tell)(void *to, const char *path), void *to)
+{
+    (void)context;
+    tell(to, "/var/lib/isoscope/0/sessions/20260131-000000Z.isoscope");
+}
+
 static void wire_case(void **state)
 {
     json_error_t error;
@@ -398,6 +435,11 @@ static void wire_case(void **state)
         fail_msg("%s:%d: %s", (const char *)*state, error.line, error.text);
     if (json_is_true(json_object_get(file, "attaches")))
         options.attacher = fake_attacher();
+    if (json_is_true(json_object_get(file, "keeps"))) {
+        options.keeper =
+            (struct service_keeper){ process_given, program_given, tell_programs, NULL };
+        options.earlier = (struct service_earlier){ tell_sessions, NULL };
+    }
     talk_begin_as(&talk, &options, json_is_true(json_object_get(file, "saved")));
     clients[0] = talk.client;
     for (size_t i = 0; i < json_array_size(steps); i++)

@@ -109,6 +109,7 @@ from .protocol import (
     PrivateProcessSampling,
     PrivateRegisterServiceResult,
     PrivateSetProcessSamplingResult,
+    PrivateSetProgramSamplingResult,
     PrivateSetStreamIncludePrivateMembersResult,
     PrivateSetVMTimelineFlagsResult,
     PrivateWriteCpuProfileTimelineResult,
@@ -615,12 +616,35 @@ class Methods:
         period_micros: Optional[int] = None,
     ) -> PrivateSetProcessSamplingResult:
         """Switches the sampling of one process on or off, or gives it a period of its own. It
-        holds until the process ends, also beyond an exec. All others stay as they are.
+        holds until the process ends, also beyond an exec, and, where the service keeps
+        settings, over a restart of the service. All others stay as they are.
         period_micros: 0: that of all.
         """
         reply: PrivateSetProcessSamplingResult = self._ask(
             "_setProcessSampling",
             pid=pid,
+            sampling=sampling,
+            periodMicros=period_micros,
+        )
+        return reply
+
+    def private_set_program_sampling(
+        self,
+        *,
+        program: str,
+        sampling: PrivateProcessSampling,
+        period_micros: Optional[int] = None,
+    ) -> PrivateSetProgramSamplingResult:
+        """Switches the sampling of a program on or off, or gives it a period of its own: of all
+        its processes that run, and of those that start later. It is kept, also over a restart
+        of the service, until it is taken back by "default". What one process was given by
+        _setProcessSampling holds before it.
+        program: A path, or the last part of one.
+        period_micros: 0: that of all.
+        """
+        reply: PrivateSetProgramSamplingResult = self._ask(
+            "_setProgramSampling",
+            program=program,
             sampling=sampling,
             periodMicros=period_micros,
         )
@@ -1934,6 +1958,17 @@ if TYPE_CHECKING:
             period_micros: Optional[int] = None,
         ) -> PrivateSetProcessSamplingResult:
             """Switches the sampling of one process on or off, or gives it a period of its own."""
+
+        async def private_set_program_sampling(
+            self,
+            *,
+            program: str,
+            sampling: PrivateProcessSampling,
+            period_micros: Optional[int] = None,
+        ) -> PrivateSetProgramSamplingResult:
+            """Switches the sampling of a program on or off, or gives it a period of its own: of
+            all its processes that run, and of those that start later.
+            """
 
         async def private_set_stream_include_private_members(
             self,

@@ -1176,6 +1176,14 @@ class PrivateInstruction(_PrivateInstructionRequired, total=False):
     line: int
 
 
+class PrivateKeptProgram(TypedDict):
+    """How the processes of a program are sampled, those that start later too."""
+
+    program: str
+    sampling: bool
+    periodMicros: int
+
+
 class _PrivateLibraryRequired(TypedDict):
     """What every PrivateLibrary has."""
 
@@ -1361,14 +1369,21 @@ class PrivateProcess(_PrivateProcessRequired, total=False):
     timerReason: Literal["asked", "refused", "kernel", "traced", "signal", "switches", "filtered", "absent", "no_room", "rights"]
 
 
-class PrivateProcessList(TypedDict):
-    """Processes that run."""
+class _PrivateProcessListRequired(TypedDict):
+    """What every PrivateProcessList has."""
 
     type: Literal["_ProcessList"]
     processes: List[PrivateListedProcess]
     found: int
     attaches: bool
     others: List[PrivateOtherProcess]
+
+
+class PrivateProcessList(_PrivateProcessListRequired, total=False):
+    """Processes that run."""
+
+    programs: List[PrivateKeptProgram]
+    sessions: List[str]
 
 
 class PrivateProfileReport(TypedDict):
@@ -2319,6 +2334,19 @@ class PrivateSetProcessSamplingParams(_PrivateSetProcessSamplingParamsRequired, 
     periodMicros: int
 
 
+class _PrivateSetProgramSamplingParamsRequired(TypedDict):
+    """What every PrivateSetProgramSamplingParams has."""
+
+    program: str
+    sampling: PrivateProcessSampling
+
+
+class PrivateSetProgramSamplingParams(_PrivateSetProgramSamplingParamsRequired, total=False):
+    """Of _setProgramSampling."""
+
+    periodMicros: int
+
+
 class PrivateSetStreamIncludePrivateMembersParams(TypedDict):
     """Of _setStreamIncludePrivateMembers."""
 
@@ -3030,6 +3058,7 @@ PrivateGetVMTimelineResult = Timeline
 PrivateGetVMTimelineFlagsResult = TimelineFlags
 PrivateRegisterServiceResult = Success
 PrivateSetProcessSamplingResult = Success
+PrivateSetProgramSamplingResult = Success
 PrivateSetStreamIncludePrivateMembersResult = Success
 PrivateSetVMTimelineFlagsResult = Success
 PrivateWriteCpuProfileTimelineResult = Union[Success, Sentinel]
