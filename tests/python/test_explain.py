@@ -322,6 +322,17 @@ def test_a_machine_that_is_busy_is_told():
     assert "threads that wanted a processor had none for 50.0 %" in unsure
 
 
+def test_a_program_that_others_leave_little_cpu_time_is_not_an_idle_one():
+    def reading(rest: str):
+        run = Run().add("main>work", samples=80)
+        return reading_of(run.add("main>work", rest, 920).facts(span_us=1_000_000))
+
+    starved = reading("Runnable")
+    assert [one.place.function for one in starved.findings if one.kind == "cpu"] == ["work"]
+    assert "8.0 % of one processor" in told(starved.looked_at)
+    assert not [one for one in reading("Sleep").findings if one.kind == "cpu"]
+
+
 def test_cpu_time_that_is_met_too_rarely_is_not_called_healthy():
     run = Run(late=True)
     for number in range(10):

@@ -21,7 +21,7 @@ from .places import Place, Seen, is_unnamed, places_of, way
 from .words import Name, Sentence, joined
 
 HOT_LEAST, CHURN_LEAST = 0.30, 0.15  # of the CPU time
-BUSY_LEAST = 0.10  # of one processor: of less CPU time no share is worth a finding
+BUSY_LEAST = 0.10  # of one processor, had or asked for: of less CPU time no share is worth a finding
 _HOT_MAX = 3
 _SHOWN_LEAST = 0.01
 _NAMED = 3  # places that one finding names
@@ -39,12 +39,17 @@ class CpuTime:
         self.total = len(self.profile) if self.by_count else sum(weights)
         # As many looks of equal worth would say as much.
         self.samples = effective(looks(self.profile) if facts.has_waits else weights if any(weights) else [1] * len(weights))
-        self.busy = facts.busy
+        self.busy, self.wanted = facts.busy, facts.wanted
         self.wall = facts.has_waits
 
     @property
     def is_enough(self) -> bool:
-        return self.samples >= SAMPLES_LEAST and (self.busy is None or self.busy >= BUSY_LEAST)
+        return self.samples >= SAMPLES_LEAST and self.matters
+
+    @property
+    def matters(self) -> bool:
+        """On a machine that is busy a program may have little of it, and ask for all that there is."""
+        return self.wanted is None or self.wanted >= BUSY_LEAST
 
     def share(self, part: float) -> Share:
         return share(part, self.total, self.samples)

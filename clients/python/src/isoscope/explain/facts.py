@@ -91,6 +91,16 @@ class Facts:
         """How much of one processor it used; None: not told."""
         return self.cpu_us / self.span_us if self.span_us else None
 
+    @property
+    def wanted(self) -> Optional[float]:
+        """How much of one processor its threads asked for: in wall mode with what others had in their place."""
+        profile = self.time
+        if not self.span_us or not self.has_waits:
+            return self.busy
+        runnable = {number for number, state in enumerate(profile.vm_tags) if state == RUNNABLE}
+        starved = sum(state in runnable for state in profile.states)
+        return (self.cpu_us + starved * max(profile.period_us, profile.true_period_us)) / self.span_us
+
 
 def of_file(profile: Profile) -> Facts:
     return Facts({TIME: profile}, profile.last_us - profile.first_us, has_waits=profile.waits)

@@ -15,7 +15,7 @@ from ..stalls import words as stall_words
 from ..text import counted, size
 from .blocked import FILE_LEAST, LOCK_LEAST, OF, OF_RUNNING, files, locks, noticed, waited_for_locks
 from .chance import Share, share
-from .cpu import BUSY_LEAST, CHURN_LEAST, HOT_LEAST, CpuTime, allocated_bytes, churn, hot
+from .cpu import CHURN_LEAST, HOT_LEAST, CpuTime, allocated_bytes, churn, hot
 from .facts import Facts
 from .finding import SAMPLES_LEAST, Finding, percent
 from .first_touch import FAULTS_LEAST, faults_of, first_touches
@@ -49,7 +49,7 @@ def reading_of(facts: Facts) -> Reading:
 
 
 def _is_blurred(cpu: CpuTime) -> bool:
-    return cpu.samples < SAMPLES_LEAST and (cpu.busy is None or cpu.busy >= BUSY_LEAST)
+    return cpu.samples < SAMPLES_LEAST and cpu.matters
 
 
 # What was looked at: with the figures, so that "nothing" can be judged.
