@@ -28,6 +28,7 @@ from real_programs import programs as real_programs
 BUILD = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else Path()
 ISOSCOPE = str(BUILD / "bin/isoscope")
 LIBRARIES = f"/usr/lib/{os.uname().machine}-linux-gnu"
+MEAN = 524288  # bytes of which one is sampled, by us and by those that can be told
 SIZES = ((16, 6_000_000), (64, 6_000_000), (1024, 4_000_000), (65536, 400_000))
 
 PYTHON = "import json\nfor i in range(30): json.loads(json.dumps([{'a': [j] * 20, 'b': str(j)} for j in range(6000)]))"
@@ -72,14 +73,83 @@ def peers(folder: Path, async_profiler: str) -> dict[str, Way]:
         "tcmalloc": preloaded("libtcmalloc.so.4"),
         "tcmalloc sampling": preloaded("libtcmalloc.so.4", TCMALLOC_SAMPLE_PARAMETER="524288"),
         "gperftools heap": preloaded("libtcmalloc.so.4", HEAPPROFILE=f"{folder}/gperf"),
-        # It samples each so many bytes, as we do.
-        "nativemem": preloaded(async_profiler or "/", ASPROF_COMMAND=f"start,nativemem=524288,file={folder}/native.jfr")
-        if async_profiler else None,
+        # It samples each so many bytes, as we do, and writes down each free. Without them it knows nothing of what lives.
+        "nativemem": nativemem(async_profiler, folder, ""),
+        "nativemem, nofree": nativemem(async_profiler, folder, "nofree,"),
         "heaptrack": Way(("heaptrack", "-o", f"{folder}/heaptrack")) if shutil.which("heaptrack") else None,
         "massif": Way(("valgrind", "--tool=massif", "-q", "--massif-out-file=/dev/null")) if shutil.which("valgrind") else None,
     }
-    slow = {"gperftools heap": 50, "heaptrack": 10, "massif": 50}
+    slow = {"gperftools heap": 50, "heaptrack": 10, "massif": 50, "nativemem": 10}
     return {name: way._replace(slower=slow.get(name, 1)) for name, way in found.items() if way}
+
+
+def nativemem(library: str, folder: Path, options: str) -> Optional[Way]:
+    if not library:
+        return None
+    return preloaded(library, ASPROF_COMMAND=f"start,nativemem={MEAN},{options}file={folder}/native.jfr")
+
+
+def number_at(written: bytes, at: int) -> tuple[int, int]:
+    """Of seven bits a byte; and where it ends."""
+    value = shift = 0
+    while written[at] & 0x80:
+        value |= (written[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+    return value | written[at] << shift, at + 1
+
+
+def jfr_numbers(written: bytes) -> dict[str, int]:
+    """Of the types of events, by name: metadata stands behind the header, strings and then a tree of them."""
+    def element(at: int) -> int:
+        _, at = number_at(written, at)
+        count, at = number_at(written, at)
+        told: dict[str, str] = {}
+        for _ in range(count):
+            key, at = number_at(written, at)
+            value, at = number_at(written, at)
+            told[strings[key]] = strings[value]
+        if "id" in told and "name" in told:
+            found[told["name"]] = int(told["id"])
+        count, at = number_at(written, at)
+        for _ in range(count):
+            at = element(at)
+        return at
+
+    at, strings, found = 68, [], {}
+    for _ in range(5):  # size, type, time, duration, number
+        _, at = number_at(written, at)
+    count, at = number_at(written, at)
+    for _ in range(count):
+        length, at = number_at(written, at + 1)
+        strings.append(written[at:at + length].decode(errors="replace"))
+        at += length
+    element(at)
+    return found
+
+
+def jfr_events(written: bytes, name: str) -> int:
+    """By their look, a size, the type's number and a time: the file of a program whose threads log while it ends is not whole."""
+    number = jfr_numbers(written).get(name, 0)
+    return len(re.findall(b"[\x0e-\x30]" + re.escape(bytes([number])) + b"[\x80-\xff]{6,7}[\x00-\x7f]", written)) if number else 0
+
+
+PROOF_BYTES, PROOF_PAIRS, PROOF_ROUNDS = 65536, 20000, 5  # malloc_pairs runs five rounds
+
+
+def show_that_peers_sample(others: dict[str, Way], folder: Path) -> None:
+    """One that preloads well and samples nothing costs little, and is no peer: it is left out."""
+    right = PROOF_BYTES * PROOF_PAIRS * PROOF_ROUNDS / MEAN
+    for name in [name for name in others if name.startswith("nativemem")]:
+        file = folder / "native.jfr"
+        file.unlink(missing_ok=True)
+        pair_ns(others[name]._replace(slower=1), PROOF_BYTES, PROOF_PAIRS, 1)
+        written = file.read_bytes() if file.exists() else b""
+        seen, frees = (jfr_events(written, kind) if written else 0 for kind in ("profiler.Malloc", "profiler.Free"))
+        samples = abs(seen - right) < 5 * right**0.5
+        print(f"{name}: {seen:,} samples where {right:,.0f} are due, {frees:,} frees written, in {len(written) / 1e6:.1f} MB"
+              + ("" if samples else ": it does not sample as it should, and is left out"))
+        if not samples:
+            del others[name]
 
 
 def pair_ns(way: Way, size: int, pairs: int, threads: int) -> float:
@@ -208,6 +278,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         others = peers(folder, args.async_profiler)
+        show_that_peers_sample(others, folder)
         show_pairs(args.rounds, others)
         show_programs(args.rounds, folder, others, args.memray)
     return 0
