@@ -30,7 +30,8 @@ struct symbolized {
     struct snapshot_library library;                       /* its reasons tell why */
 };
 
-int address_symbolizer_new(struct address_symbolizer **out);
+/* names_only: by symbols, without lines and inlined functions. Debug data, which is mostly to be unpacked first, is not read. */
+int address_symbolizer_new(struct address_symbolizer **out, bool names_only);
 void address_symbolizer_free(struct address_symbolizer *symbolizer); /* NULL is fine */
 
 /* build_id: hex; "" when there is none, and then whatever is at the path is believed.

@@ -156,7 +156,7 @@ static int answer_all(struct address_symbolizer *symbolizer)
 int addresses_symbolize(void)
 {
     struct address_symbolizer *symbolizer;
-    int status = address_symbolizer_new(&symbolizer);
+    int status = address_symbolizer_new(&symbolizer, false);
 
     if (status < 0)
         return failed(status);

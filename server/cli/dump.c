@@ -48,7 +48,8 @@ static const struct option_row rows[] = {
     { "json", .kind = OPTION_ON, AT(shown.json), .group = "Options", .help = "print JSON" },
     { "thread", .kind = OPTION_TAKEN, AT(shown.threads), .take = take_pattern, .value = "NAME",
       .help = "only threads of this name or tid; * stands for any characters" },
-    { "no-lines", .kind = OPTION_ON, AT(shown.no_lines), .help = "do not look for source lines" },
+    { "no-lines", .kind = OPTION_ON, AT(shown.no_lines),
+      .help = "no source lines and no inlined functions: faster" },
     { "help", 'h', OPTION_HELP, AT(help), .help = "show this help" },
 };
 static const struct option_rows words = { rows, sizeof(rows) / sizeof(*rows) };

@@ -329,7 +329,7 @@ int dump_show(const struct thread_stacks *stacks, const struct dump_shown *shown
         *dump = (struct dump){ .stacks = stacks,
                                .shown = shown,
                                .ring = calloc(stacks->thread_count, sizeof(uint32_t)) };
-    if (!dump || !dump->ring || address_symbolizer_new(&dump->symbolizer) < 0) {
+    if (!dump || !dump->ring || address_symbolizer_new(&dump->symbolizer, shown->no_lines) < 0) {
         log_line("dump: there is no memory");
     } else if (!count_shown(dump)) {
         log_line("dump: process %d has no thread called '%s'", (int)stacks->pid, shown->threads);

@@ -239,6 +239,17 @@ def test_threads_can_be_chosen_by_name_and_number():
     assert error == f"isoscope: dump: process {process.pid} has no thread called 'nobody'\n"
 
 
+def test_without_lines_no_debug_data_is_read_and_the_names_are_the_same():
+    """Of functions that are not inlined."""
+    with at_rest() as process:
+        lines, bare = dumped(process.pid), dumped(process.pid, "--no-lines")
+    for with_lines, without in zip(lines["threads"], bare["threads"]):
+        assert not any("line" in frame or "inlined" in frame for frame in without["frames"])
+        assert [(frame["offset"], frame["function"]) for frame in with_lines["frames"] if "inlined" not in frame
+                and with_lines["thread"] != "spinner"] == [
+               (frame["offset"], frame["function"]) for frame in without["frames"] if with_lines["thread"] != "spinner"]
+
+
 # Core files.
 
 def kernel_writes_cores_here() -> bool:

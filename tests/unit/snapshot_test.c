@@ -747,7 +747,7 @@ static void without_symbols_offsets_and_build_ids_travel(void **state)
     assert_int_equal(snapshot_take(&bare, other, &all), 0);
     functions = snapshot_functions(bare, &count);
     assert_int_equal(count, 2);
-    assert_int_equal(address_symbolizer_new(&symbolizer), 0);
+    assert_int_equal(address_symbolizer_new(&symbolizer, false), 0);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(functions[i].kind, SNAPSHOT_UNNAMED);
         assert_int_equal(symbolize_address(symbolizer, snapshot_libraries(bare, &count)->path, "",

@@ -93,7 +93,7 @@ static void resolve(struct symbolizer *symbolizer, uint64_t frame)
 
     read_names(symbolizer, module);
     file = file_of(symbolizer, module);
-    lines = open_lines_of(symbolizer->lines, module, &file);
+    lines = symbolizer->options.names_only ? NULL : open_lines_of(symbolizer->lines, module, &file);
     count =
         resolve_chain(symbolizer->options.functions, module, lines, FRAME_KEY_OFFSET(frame), chain);
     /* Without memory it is as if nobody had asked: somebody will, again. */

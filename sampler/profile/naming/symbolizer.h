@@ -33,6 +33,7 @@ struct symbolizer_options {
     void (*changed)(void *context); /* on the worker, when more is known; NULL is fine */
     void *context;
     bool ask_servers; /* debuginfod's, for what is not on this machine */
+    bool names_only;  /* of symbols: no lines and no inlined functions, so no debug data is read */
     bool off; /* names nothing: symbolizer_expect does nothing, and nobody calls the others */
 };
 

@@ -17,10 +17,10 @@ struct address_symbolizer {
     struct symbolizer *symbolizer; /* never started: it works in the caller */
 };
 
-int address_symbolizer_new(struct address_symbolizer **out)
+int address_symbolizer_new(struct address_symbolizer **out, bool names_only)
 {
     struct address_symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
-    struct symbolizer_options options = { 0 };
+    struct symbolizer_options options = { .names_only = names_only };
     int error;
 
     if (!symbolizer)
