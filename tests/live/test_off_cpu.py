@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import subprocess
+import time
 from collections import Counter
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from harness import ISOSCOPE, Client, attached, end, measured, until, workload
@@ -197,3 +200,58 @@ def test_a_command_shows_the_waits_of_a_process(allowed):
     assert "partner" in done.stdout
     if os.geteuid() == 0:
         assert f"({waker})" in done.stdout and "woken by" in done.stdout
+
+
+# A thread that computes and never waits: two of them share a processor.
+SHARES = """
+import os
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+if os.fork() == 0:
+    while True: pass
+print("ready", flush=True)
+while True: pass
+"""
+
+
+def schedstat_us(pid: int) -> tuple[float, float]:
+    """On a processor, and in want of one, by the kernel's own count."""
+    ran, waited = Path(f"/proc/{pid}/schedstat").read_text().split()[:2]
+    return int(ran) / 1e3, int(waited) / 1e3
+
+
+def off_between(service, pid: int, begin_us: int, end_us: int) -> Counter[str]:
+    """Microseconds off the processor by the state of the sample, of waits that lay in between."""
+    by_state: Counter[str] = Counter()
+    with Client(service.uri) as client:
+        profile = client.profile(kind="wait")
+        for row in profile.samples():
+            if row.thread.tid == pid and begin_us <= row.time_us <= end_us:
+                by_state[row.state] += row.weight_us
+    return by_state
+
+
+@measured
+def test_time_off_the_processor_is_what_the_kernel_counts_of_a_thread_that_wants_one(allowed):
+    """Its schedstat: the band is of the waits at both ends of the interval, and of what passes between two reads."""
+    process = subprocess.Popen(["/usr/bin/python3", "-c", SHARES], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        with attached(process.pid, "--off-cpu") as service:
+            begin_us, (ran_before, waited_before) = now_us(), schedstat_us(process.pid)
+            until(lambda: schedstat_us(process.pid)[1] - waited_before >= 3e6, "three seconds without a processor")
+            end_us, (ran, waited) = now_us(), schedstat_us(process.pid)
+            # Waits are told when they end: one that ended after all of these says that these are told.
+            until(lambda: off_between(service, process.pid, end_us, end_us + 10**9), "a later wait")
+            told = off_between(service, process.pid, begin_us, end_us)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        end(process)
+    elapsed_us = end_us - begin_us
+    assert sum(told.values()) == pytest.approx(waited - waited_before, rel=0.1)
+    assert sum(told.values()) + (ran - ran_before) == pytest.approx(elapsed_us, rel=0.1)
+    if os.geteuid() == 0:  # the state is the scheduler's word
+        assert told["Runnable"] >= 0.98 * sum(told.values()), told
+
+
+def now_us() -> int:
+    return time.monotonic_ns() // 1000
