@@ -33,6 +33,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ERROR_BYTES = 512, LOOK_MS = 1000, MS_PER_SECOND = 1000 };
@@ -43,15 +44,17 @@ struct attaching {
     char tables[PATH_MAX];
     struct service_host host;
     struct shutdown *shutdown;
-    struct recording *recording; /* NULL: nothing is */
-    struct push *push;           /* NULL: nothing is sent anywhere */
-    struct stall_watch *stalls;  /* NULL: nothing is to be done about them */
-    struct stall_settle *settle; /* the end: all stalls are told */
-    struct delay *look;          /* every second */
-    struct delay *leave;         /* --for */
-    struct wake *over;           /* from the threads that sample */
-    char *library;               /* that is injected; NULL: none */
-    int signals;                 /* the loop's */
+    struct recording *recording;  /* NULL: nothing is */
+    struct push *push;            /* NULL: nothing is sent anywhere */
+    struct stall_watch *stalls;   /* NULL: nothing is to be done about them */
+    struct stall_settle *settle;  /* the end: all stalls are told */
+    struct delay *look;           /* every second */
+    struct delay *leave;          /* --for */
+    struct wake *over;            /* from the threads that sample */
+    char *library;                /* that is injected; NULL: none */
+    int signals;                  /* the loop's */
+    uid_t users[ATTACH_PIDS_MAX]; /* whose programs say hello, other than ours */
+    size_t user_count;
     struct attached *list[ATTACH_PIDS_MAX];
     size_t count;
     struct timer_notices notices;
@@ -420,17 +423,36 @@ static int run_loop(struct attaching *attaching)
     return stall_watch_fails(attaching->stalls) ? STATUS_STALLED : STATUS_OK;
 }
 
+/* Whom the sampler in a program runs as, and what it can reach. A process that is not there is told of later. */
+static void list_users(struct attaching *attaching)
+{
+    const struct attach_options *options = attaching->options;
+
+    for (size_t i = 0; options->via == ATTACHED_INJECT && i < options->pid_count; i++) {
+        struct stat info;
+        char path[64];
+
+        snprintf(path, sizeof(path), "/proc/%d/task", (int)options->pids[i]);
+        if (stat(path, &info) == 0 && info.st_uid != geteuid())
+            attaching->users[attaching->user_count++] = info.st_uid;
+    }
+}
+
 static int open_host(struct attaching *attaching)
 {
     struct service_host_options host = attaching->options->serve.host;
     char problem[ERROR_BYTES];
 
-    if (run_dir_new(&attaching->dir, problem, sizeof(problem)) < 0) {
+    list_users(attaching);
+    if ((attaching->user_count ? run_dir_new_for_others : run_dir_new)(&attaching->dir, problem,
+                                                                       sizeof(problem)) < 0) {
         log_line("%s", problem);
         return -ISOSCOPE_SYSTEM;
     }
     host.feed_path = run_dir_socket(attaching->dir);
     host.outside = attaching->options->via != ATTACHED_INJECT;
+    host.users = attaching->users;
+    host.user_count = attaching->user_count;
     snprintf(attaching->tables, sizeof(attaching->tables), "%s" FEED_TABLES_SUFFIX, host.feed_path);
     return service_host_open(&attaching->host, &host);
 }

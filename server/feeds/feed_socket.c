@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -108,14 +109,25 @@ void feed_socket_take(struct feed_socket *feed, const struct feed_greeting *gree
         feed->hellos++;
 }
 
+static bool is_welcome(const struct feed_socket *feed, uid_t uid)
+{
+    bool welcome = uid == geteuid() || uid == 0;
+
+    for (size_t i = 0; !welcome && i < feed->options.user_count; i++)
+        welcome = uid == feed->options.users[i];
+    return welcome;
+}
+
 /* One hello, and nothing more. False: it has not come yet. */
 static bool receive(struct feed_socket *feed, int socket)
 {
     struct feed_greeting greeting;
-    enum feed_received received = feed_receive(&greeting, socket, geteuid());
+    enum feed_received received = feed_receive(&greeting, socket, FEED_OF_EVERYBODY);
 
-    if (received == FEED_RECEIVED_HELLO)
+    if (received == FEED_RECEIVED_HELLO && is_welcome(feed, greeting.uid))
         feed_socket_take(feed, &greeting);
+    else if (received == FEED_RECEIVED_HELLO)
+        refuse(&greeting);
     return received != FEED_RECEIVED_NOTHING;
 }
 
@@ -201,7 +213,8 @@ void feed_socket_say_unsampled(struct feed_socket *feed)
         unsampled_say_more(feed->unsampled);
 }
 
-static int make_listener(const char *path)
+/* for_others: each user may speak to it, and hears nothing but for whose hello is taken. */
+static int make_listener(const char *path, bool for_others)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -209,7 +222,8 @@ static int make_listener(const char *path)
     if (fd < 0 || strlen(path) >= sizeof(address.sun_path))
         goto failed;
     memcpy(address.sun_path, path, strlen(path) + 1);
-    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, BACKLOG) < 0)
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+        (for_others && chmod(path, 0666) < 0) || listen(fd, BACKLOG) < 0)
         goto failed;
     return fd;
 
@@ -236,7 +250,7 @@ int feed_socket_new(struct feed_socket **out, struct loop *loop,
         *out = feed;
         return 0;
     }
-    int listener = make_listener(options->path);
+    int listener = make_listener(options->path, options->user_count > 0);
     if (listener < 0 || acceptor_new(&feed->acceptor, loop, listener, &events, feed) < 0 ||
         (!options->outside && unsampled_new(&feed->unsampled, loop, &unsampled) < 0)) {
         acceptor_free(feed->acceptor);

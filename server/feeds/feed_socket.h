@@ -14,6 +14,8 @@
 #define ISOSCOPE_FEED_SOCKET_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 struct feed_greeting;
 struct feed_socket;
@@ -25,6 +27,8 @@ struct feed_socket_options {
     struct profile *profile;
     struct service *service; /* hears of programs that are not sampled */
     const char *path;        /* of the socket, which is made here; NULL: another process has it */
+    const uid_t *users;      /* whose programs may come besides our own user's and root's */
+    size_t user_count;
     bool outside; /* programs are sampled from outside: none is missed for want of the sampler */
 };
 

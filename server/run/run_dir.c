@@ -33,7 +33,7 @@ struct run_dir {
 };
 
 /* Why the folder cannot be made there; NULL: it was. */
-static const char *make_folder(char out[FOLDER_BYTES], const char *parent)
+static const char *make_folder(char out[FOLDER_BYTES], const char *parent, mode_t mode)
 {
     if (parent[0] != '/')
         return "it is no absolute path";
@@ -46,7 +46,7 @@ static const char *make_folder(char out[FOLDER_BYTES], const char *parent)
     if (!mkdtemp(out))
         return strerror(errno);
     /* A umask may have taken our own rights. */
-    if (chmod(out, 0700) == 0)
+    if (chmod(out, mode) == 0)
         return NULL;
     rmdir(out);
     return "its rights cannot be set";
@@ -59,16 +59,18 @@ static void add_problem(char *problem, size_t size, const char *parent, const ch
     snprintf(problem + length, size - length, "%s%s: %s", length ? "; " : "", parent, why);
 }
 
-int run_dir_new(struct run_dir **out, char *problem, size_t problem_size)
+/* In the first of the folders that can hold it. */
+static int make(struct run_dir **out, const char *const *parents, size_t parent_count, mode_t mode,
+                char *problem, size_t problem_size)
 {
-    const char *const parents[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp" };
     struct run_dir *dir = calloc(1, sizeof(*dir));
 
     snprintf(problem, problem_size, "%s", dir ? "" : "out of memory");
     if (!dir)
         return -ISOSCOPE_NO_MEMORY;
-    for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
-        const char *why = parents[i] && parents[i][0] ? make_folder(dir->folder, parents[i]) : "";
+    for (size_t i = 0; i < parent_count; i++) {
+        const char *why =
+            parents[i] && parents[i][0] ? make_folder(dir->folder, parents[i], mode) : "";
 
         if (why) {
             if (why[0])
@@ -84,6 +86,20 @@ int run_dir_new(struct run_dir **out, char *problem, size_t problem_size)
     }
     free(dir);
     return -ISOSCOPE_SYSTEM;
+}
+
+int run_dir_new(struct run_dir **out, char *problem, size_t problem_size)
+{
+    const char *const parents[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp" };
+
+    return make(out, parents, sizeof(parents) / sizeof(*parents), 0700, problem, problem_size);
+}
+
+int run_dir_new_for_others(struct run_dir **out, char *problem, size_t problem_size)
+{
+    static const char *const parents[] = { "/tmp" };
+
+    return make(out, parents, sizeof(parents) / sizeof(*parents), 0711, problem, problem_size);
 }
 
 void run_dir_free(struct run_dir *dir)

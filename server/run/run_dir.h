@@ -17,6 +17,8 @@ struct run_dir;
 
 /* problem: what was in the way, where it fails. */
 int run_dir_new(struct run_dir **out, char *problem, size_t problem_size);
+/* One that programs of other users find things in, by their names: below /tmp, which all may enter, with 0711. */
+int run_dir_new_for_others(struct run_dir **out, char *problem, size_t problem_size);
 void run_dir_free(struct run_dir *dir); /* NULL is fine */
 /* After a fork: the folder is the other process's affair. */
 void run_dir_leave(struct run_dir *dir);

@@ -18,6 +18,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -103,6 +104,10 @@ static int open_live(struct service_host *host, const struct service_host_option
         log_line("cannot create %s: %s; without this file of unwind tables, sampling costs the "
                  "program more",
                  tables, strerror(profile_tables_problem(host->profile)));
+    /* Programs of other users map it, and write nowhere. What stands there is of files that they run. */
+    if (status == 0 && options->user_count && profile_has_tables(host->profile) &&
+        chmod(tables, 0644) < 0)
+        status = failed("let others read the unwind tables", -ISOSCOPE_SYSTEM);
     if (status == 0) {
         profile_apply_stall_settings(host->profile, &options->stalls.settings);
         status = profile_start(host->profile);
@@ -175,6 +180,8 @@ static int open_feed(struct service_host *host,
         .profile = host->profile,
         .service = host->service,
         .path = service_host_options->feed_path,
+        .users = service_host_options->users,
+        .user_count = service_host_options->user_count,
         .outside = service_host_options->outside,
     };
 

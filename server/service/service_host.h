@@ -34,7 +34,9 @@ struct service_host_options {
     const char *const *files; /* of that: session files */
     size_t file_count;
     unsigned align;     /* their enum saved_align */
-    bool outside;       /* as in feed_socket.h */
+    bool outside;       /* as in feed_socket.h, and the next two */
+    const uid_t *users; /* their programs map the tables, too */
+    size_t user_count;
     bool deaf;          /* nothing listens, so there are no clients */
     uint16_t port;      /* 0: a free one */
     const char *socket; /* a unix socket instead of a port; NULL: none */

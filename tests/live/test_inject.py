@@ -176,11 +176,11 @@ def test_a_program_with_a_seccomp_filter_is_refused():
         ending(process)
 
 
-def test_a_program_of_another_user_is_refused():
+def test_a_program_with_rights_of_two_users_is_refused():
     if os.geteuid():
-        pytest.skip("only root reads other users' programs")
-    with Subject("setpriv", "--reuid=65534", "--clear-groups", SUBJECT, "compute") as process:
-        assert "belongs to another user" in refused(process.pid)
+        pytest.skip("only root makes one")
+    with Subject("setpriv", "--ruid=65534", "--clear-groups", SUBJECT, "compute") as process:
+        assert "has rights of two users" in refused(process.pid)
 
 
 def test_a_program_that_waits_for_a_lock_only_is_refused_in_time():
@@ -226,3 +226,57 @@ def test_what_another_isoscope_samples_from_inside_is_refused():
 def test_eject_goes_with_inject_only():
     done = subprocess.run([ISOSCOPE, "attach", "--eject", "1"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and "--eject goes with --via inject only" in done.stderr
+
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root injects into others' programs")
+AS_NOBODY = ("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups")
+
+
+@as_root
+@pytest.mark.parametrize("way, function", [("malloc", "allocate"), ("compute", "compute")])
+def test_root_injects_into_another_users_program_which_samples_itself(way, function):
+    with Subject(*AS_NOBODY, SUBJECT, way) as process:
+        with attached(process.pid, "--via", "inject", "--eject") as service:
+            until(lambda: any(function in sample.stack for sample in seen(service)), "samples, with whole stacks")
+            shared = [line.split() for line in Path(f"/proc/{process.pid}/maps").read_text().splitlines()]
+            tables = [words for words in shared if words[-1].endswith(".tables")]
+            assert tables and all(words[1].startswith("r-") for words in tables)  # which it cannot write
+        until(lambda: is_as_before(process.pid), "it goes on")
+        assert status_of(process.pid)["Uid"].split() == ["65534"] * 4
+        ending(process)
+
+
+@as_root
+def test_programs_of_users_that_were_not_named_are_not_heard():
+    """The socket is there for all users to speak to."""
+    with Subject(*AS_NOBODY, SUBJECT, "compute") as process, attached(process.pid, "--via", "inject") as service:
+        until(lambda: seen(service), "its hello")
+        (folder,) = [path for path in Path("/tmp").glob("isoscope-*") if listens(service.process.pid, path)]
+        assert folder.stat().st_uid == 0 and folder.stat().st_mode & 0o777 == 0o711
+        feed = [f"ISOSCOPE_SOCKET={path}" for path in folder.iterdir() if path.is_socket()]
+        preloaded = ["env", f"LD_PRELOAD={BUILD}/lib/libisoscope.so.0", *feed, SUBJECT, "compute"]
+        with Subject("setpriv", "--reuid", "daemon", "--regid", "nogroup", "--clear-groups", *preloaded) as other, \
+                Subject(*AS_NOBODY, *preloaded) as own, Client(service.uri) as client:
+            until(lambda: str(own.pid) in {known.number for known in client.processes()}, "one of the same user's")
+            assert str(other.pid) not in {known.number for known in client.processes()}
+
+
+def listens(pid: int, folder: Path) -> bool:
+    inodes = {line.split()[6] for line in Path("/proc/net/unix").read_text().splitlines() if str(folder) in line}
+    return any(os.readlink(entry)[8:-1] in inodes for entry in Path(f"/proc/{pid}/fd").iterdir()
+               if os.readlink(entry).startswith("socket:"))
+
+
+@as_root
+def test_a_library_that_the_user_may_not_read_is_refused_with_its_path(tmp_path):
+    closed = tmp_path / "closed"
+    for folder in ("bin", "lib"):
+        (closed / folder).mkdir(parents=True)
+    shutil.copy(ISOSCOPE, closed / "bin")
+    shutil.copy(BUILD / "lib" / "libisoscope.so.0", closed / "lib")
+    closed.chmod(0o700)
+    with Subject(*AS_NOBODY, SUBJECT, "compute") as process:
+        done = subprocess.run([closed / "bin" / "isoscope", "attach", "--via", "inject", "--for", "1", str(process.pid)],
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and f"may not read {closed}/lib/libisoscope.so" in done.stderr, done
+        assert is_as_before(process.pid)

@@ -7,17 +7,20 @@
 #include "../../capture/system/memory.h"
 #include "../../feed/layout.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define READ_LATELY_US INT64_C(2000000)
 
-enum { PATH_BYTES = 4608, STATUS_BYTES = 8192 };
+enum { PATH_BYTES = 4608, STATUS_BYTES = 8192, GROUPS_MAX = 256 };
 
 #define BY_PERF "; --via perf needs nothing of that"
 
@@ -44,6 +47,32 @@ static const char *field(const char *status, const char *word)
     return at ? at + strlen(word) + strspn(at + strlen(word), " \t") : "";
 }
 
+/* Real, effective, saved, and that of files: one has the rights of one user. */
+static bool has_one(const char *ids)
+{
+    long id[4];
+
+    return sscanf(ids, "%ld %ld %ld %ld", &id[0], &id[1], &id[2], &id[3]) == 4 && id[0] == id[1] &&
+           id[0] == id[2] && id[0] == id[3];
+}
+
+static bool check_user(pid_t pid, const char *status, struct refusal *why)
+{
+    const char *uids = field(status, "\nUid:");
+
+    if (atol(uids) != (long)geteuid() && geteuid() != 0)
+        return refusal_say(
+            why,
+            "process %d belongs to another user, and the sampler in it would find no way to this "
+            "isoscope: run it as that user, or as root" BY_PERF,
+            (int)pid);
+    return has_one(uids) ||
+           refusal_say(why,
+                       "process %d has rights of two users (set-user-ID): nothing is loaded into "
+                       "it" BY_PERF,
+                       (int)pid);
+}
+
 static bool check_status(pid_t pid, struct refusal *why)
 {
     char status[STATUS_BYTES];
@@ -56,12 +85,8 @@ static bool check_status(pid_t pid, struct refusal *why)
             why,
             "process %d is stopped: nothing can be loaded into it until it goes on (kill -CONT)",
             (int)pid);
-    if (atol(field(status, "\nUid:")) != (long)geteuid())
-        return refusal_say(
-            why,
-            "process %d belongs to another user, and the sampler in it would find no way to this "
-            "isoscope: run it as that user" BY_PERF,
-            (int)pid);
+    if (!check_user(pid, status, why))
+        return false;
     if (atol(field(status, "\nSeccomp:")) > 0)
         return refusal_say(
             why,
@@ -84,6 +109,56 @@ static bool sees(pid_t pid, const char *path)
     snprintf(there, sizeof(there), "/proc/%d/root%s", (int)pid, path);
     return stat(path, &ours) == 0 && stat(there, &theirs) == 0 && ours.st_ino == theirs.st_ino &&
            ours.st_dev == theirs.st_dev;
+}
+
+static size_t read_groups(const char *text, gid_t out[GROUPS_MAX])
+{
+    size_t count = 0;
+    char *end;
+
+    for (; count < GROUPS_MAX && *text != '\n'; text = end) {
+        unsigned long group = strtoul(text, &end, 10);
+
+        if (end == text)
+            break;
+        out[count++] = (gid_t)group;
+    }
+    return count;
+}
+
+/* Whether its user may read the file. This thread alone takes his rights on files for that moment. */
+static bool may_read(pid_t pid, const char *path)
+{
+    gid_t theirs[GROUPS_MAX], ours[NGROUPS_MAX];
+    long our_count = getgroups(NGROUPS_MAX, ours), uid, result;
+    char status[STATUS_BYTES];
+
+    if (geteuid() != 0 || !read_status(pid, status) || our_count < 0)
+        return true;
+    uid = atol(field(status, "\nUid:"));
+    if (uid == 0)
+        return true;
+    syscall(SYS_setgroups, read_groups(field(status, "\nGroups:"), theirs), theirs);
+    syscall(SYS_setfsgid, atol(field(status, "\nGid:")));
+    syscall(SYS_setfsuid, uid);
+    result = syscall(SYS_faccessat2, AT_FDCWD, path, R_OK, AT_EACCESS);
+    syscall(SYS_setfsuid, geteuid());
+    syscall(SYS_setfsgid, getegid());
+    syscall(SYS_setgroups, our_count, ours);
+    return result == 0 || errno == ENOSYS;
+}
+
+static bool check_rights(const struct inject_options *options, struct refusal *why)
+{
+    const char *closed = !may_read(options->pid, options->library)  ? options->library
+                         : !may_read(options->pid, options->socket) ? options->socket
+                                                                    : NULL;
+
+    return !closed ||
+           refusal_say(why,
+                       "the user of process %d may not read %s: install isoscope where all users "
+                       "may, or give them rights to its folders" BY_PERF,
+                       (int)options->pid, closed);
 }
 
 static bool check_files(const struct inject_options *options, struct refusal *why)
@@ -195,7 +270,8 @@ bool inject_check(const struct inject_options *options, bool loads, struct injec
         return refusal_say(why,
                            "nothing is loaded into running programs on this processor" BY_PERF);
     if (!check_status(options->pid, why) || !refusal_look_inside(why, options->pid) ||
-        !check_files(options, why) || !find_libc(options, program, libc, why))
+        !check_files(options, why) || !check_rights(options, why) ||
+        !find_libc(options, program, libc, why))
         return false;
     if (is_go(options->pid))
         return refusal_say(
