@@ -126,7 +126,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                                "sampler/profile/store", "sampler/profile/events",
                                "sampler/profile/naming", "sampler/profile/unwinding",
                                "sampler/profile/outside", "sampler/profile/wall", "sampler/profile/loops",
-                               "sampler/profile/runtimes"),
+                               "sampler/profile/runtimes", "sampler/profile/symbols/key_sort.h"),
     "sampler/profile/stalls": ("sampler/include", "sampler/feed", *DOORS, "sampler/profile/control.h",
                                "sampler/profile/parts.h", "sampler/profile/base", "sampler/profile/intake",
                                "sampler/profile/loops"),
