@@ -3,6 +3,7 @@
 #include "sampler/capture/own/countdown.h"
 #include "sampler/capture/own/followed.h"
 
+#include "sampler/capture/address_filter.h"
 #include "sampler/capture/own_rates.h"
 #include "sampler/capture/sampler_state.h"
 #include "sampler/feed/feed_allocations.h"
@@ -87,6 +88,7 @@ static void begin(struct heap *heap, uint32_t mean, uint64_t seed)
 
     own_rates_prepare_allocations(mean, filter, false);
     own_rates_begin();
+    assert_true(address_filter_reach()); /* with a sanitizer nothing is sampled, and it is not */
     heap->countdown = (struct isoscope_memory_thread){ .random = seed };
     heap->random = seed + 1;
     countdown_begin(&heap->countdown, 1, mean, 0);
