@@ -112,6 +112,24 @@ def test_members_of_the_admin_group_see_all():
 
 
 @USERS
+def test_a_member_of_the_admin_group_lists_opens_and_switches_what_others_run():
+    group = next(line.split(":") for line in Path("/etc/group").read_text().splitlines()
+                 if line.split(":")[2] == str(NOBODY))[0]
+    with host_service("--admin-group", group) as host:
+        pid = host.start(uid=STRANGER)
+        with host.client(STRANGER) as client:
+            host.until_sampled(client, pid)
+            (listed,) = json.loads(host.command("ps", "--json", uid=NOBODY).stdout)
+            assert (listed["pid"], listed["user"]) == (pid, str(STRANGER))
+            opened = host.command("open", "--print", "--user", str(STRANGER), uid=NOBODY)
+            assert opened.stdout.strip() == host.uri(STRANGER)
+            assert host.command("ctl", str(pid), "off", uid=NOBODY).returncode == 0
+            assert not host.listed(client)[pid]["sampling"]
+            refused = host.command("open", "--print", "--user", "root", uid=STRANGER)
+            assert refused.returncode == 2 and "no programs of user 'root' that you may see" in refused.stderr
+
+
+@USERS
 def test_a_child_that_becomes_another_user_is_sampled_on_by_one_of_both(host):
     """By the user whom it had when its feed began: before it changed, or after."""
     code = ("import os\nif os.fork() == 0:\n"
