@@ -25,7 +25,12 @@ def message(kind: int = HELLO, version: int = VERSION, events: int = 0, exe: byt
 
 
 def descriptors(pid: int) -> int:
-    return len(os.listdir(f"/proc/{pid}/fd"))
+    """Those of the process that holds the sockets, and no user may look into, are for root to count: else 0."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except PermissionError:
+        assert os.geteuid()
+        return 0
 
 
 def resident_kib(pid: int) -> int:
