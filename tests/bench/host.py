@@ -107,7 +107,8 @@ def measure(words: argparse.Namespace, folder: Path) -> None:
     time.sleep(5)
     bare_mib = pss_mib(bare.pids)
     bare.end()
-    host = subprocess.Popen([str(build / "bin/isoscope"), "serve", "--quiet", "--socket", path])
+    host = subprocess.Popen([str(build / "bin/isoscope"), "serve", "--quiet", "--socket", path,
+                             "--state", str(folder / "state")])
     until(lambda: os.path.exists(path), 30, "the service")
     programs = Programs(build, folder, words.programs, [
         f"LD_PRELOAD={build / 'lib/libisoscope.so.0'}", f"ISOSCOPE_SOCKET={path}"])

@@ -111,8 +111,9 @@ def test_systemds_own_activation_starts_it_with_the_first_program(tmp_path):
     path = folder / "iso.sock"
     with open(folder / "stderr", "wb") as errors:
         process = subprocess.Popen(
-            [ACTIVATE, "--seqpacket", "-l", str(path), ISOSCOPE, "serve", "--socket", str(path)],
-            stdin=subprocess.DEVNULL, stderr=errors, env={**os.environ, "STATE_DIRECTORY": str(folder / "state")})
+            [ACTIVATE, "--seqpacket", "-l", str(path), ISOSCOPE, "serve", "--socket", str(path),
+             "--state", str(folder / "state")],
+            stdin=subprocess.DEVNULL, stderr=errors)
     host = Host(folder, process)
     try:
         until(path.exists, "the socket")
