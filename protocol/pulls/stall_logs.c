@@ -7,20 +7,19 @@
 #include "../stalls/stall_text.h"
 #include "../stalls/stall_words.h"
 #include "../text/protobuf.h"
+#include "../../sampler/profile/stall_marks.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SEVERITY_WARN = 13, SEVERITY_ERROR = 17, NS_PER_MS = 1000000 };
 
 struct stall_logs {
     uint64_t change; /* up to it all was looked at */
-    uint8_t *states; /* by number; they begin at 1 and have no gaps */
-    size_t state_count;
+    struct stall_marks states;
     uint32_t ongoing;
 };
-enum { UNLOGGED, ONGOING, LOGGED };
+enum { UNLOGGED, ONGOING, LOGGED }; /* a stall's mark */
 
 struct stall_logs *stall_logs_new(void)
 {
@@ -30,30 +29,14 @@ struct stall_logs *stall_logs_new(void)
 void stall_logs_free(struct stall_logs *logs)
 {
     if (logs)
-        free(logs->states);
+        stall_marks_free(&logs->states);
     free(logs);
-}
-
-/* NULL: no memory. */
-static uint8_t *state_of(struct stall_logs *logs, uint64_t number)
-{
-    if (number >= logs->state_count) {
-        size_t count = number + number / 2 + 64;
-        uint8_t *more = realloc(logs->states, count);
-
-        if (!more)
-            return NULL;
-        memset(more + logs->state_count, UNLOGGED, count - logs->state_count);
-        logs->states = more;
-        logs->state_count = count;
-    }
-    return &logs->states[number];
 }
 
 /* Is it to be logged now? More may become known of one that has ended. */
 static bool is_new(struct stall_logs *logs, const struct stall *stall)
 {
-    uint8_t *state = state_of(logs, stall->number);
+    uint8_t *state = stall_marks_of(&logs->states, stall->number);
 
     if (!state || *state == LOGGED)
         return false;

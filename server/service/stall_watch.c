@@ -5,6 +5,7 @@
 
 #include "../../sampler/include/isoscope/isoscope.h"
 #include "../../sampler/profile/snapshot.h"
+#include "../../sampler/profile/stall_marks.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -35,8 +36,7 @@ struct stall_watch {
     struct profile *profile;
     struct stall_command *command; /* NULL: none is wanted */
     uint64_t seen;                 /* changes up to it */
-    uint8_t *known;                /* by number; they begin at 1 and have no gaps */
-    size_t known_count;
+    struct stall_marks known;
     uint64_t counting, excused;
     struct said said[SAID_MAX]; /* of those that count, as they were told last */
 };
@@ -66,24 +66,8 @@ void stall_watch_free(struct stall_watch *watch)
     if (!watch)
         return;
     stall_command_free(watch->command);
-    free(watch->known);
+    stall_marks_free(&watch->known);
     free(watch);
-}
-
-/* NULL: no memory. */
-static uint8_t *known_of(struct stall_watch *watch, uint64_t number)
-{
-    if (number >= watch->known_count) {
-        size_t count = number + number / 2 + 64;
-        uint8_t *more = realloc(watch->known, count);
-
-        if (!more)
-            return NULL;
-        memset(more + watch->known_count, 0, count - watch->known_count);
-        watch->known = more;
-        watch->known_count = count;
-    }
-    return &watch->known[number];
 }
 
 #define STALL_WORD(name, word, ...) word,
@@ -182,7 +166,7 @@ static void tell_command(struct stall_watch *watch, const struct stall *stall,
 
 static void look_at(struct stall_watch *watch, const struct stall *stall)
 {
-    uint8_t *known = known_of(watch, stall->number);
+    uint8_t *known = stall_marks_of(&watch->known, stall->number);
     struct process_info process = { .name = "a process" };
 
     if (!known)

@@ -44,6 +44,7 @@ class Answer:
     made: Callable[[], dict[str, str]] = dict  # further headers, as they are when it answers
     raw: Optional[bytes] = None
     seconds: float = 0
+    half_closed: bool = False  # says that it will say no more, and listens on
     endless: bool = False
     unread: frozenset[str] = frozenset()  # what is packed so gets this answer, all else is taken
     after: int = 0  # so many requests are taken before
@@ -99,6 +100,10 @@ class Engine:
                                      time.monotonic()))
         self.over.wait(answer.seconds)
         handler.close_connection = True
+        if answer.half_closed:
+            handler.connection.shutdown(socket.SHUT_WR)
+            self.over.wait()
+            return
         if answer.raw is not None:
             handler.wfile.write(answer.raw)
             return

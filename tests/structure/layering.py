@@ -27,7 +27,7 @@ BELOW_CAPTURE = ("sampler/include", "sampler/feed")
 WIRE = "protocol"
 BELOW_WIRE = ("sampler/include", "sampler/profile/snapshot.h", "sampler/profile/follow.h",
               "sampler/profile/timeline.h", "sampler/profile/stalls.h",
-              "sampler/profile/control.h", "sampler/profile/facts.h",
+              "sampler/profile/stall_marks.h", "sampler/profile/control.h", "sampler/profile/facts.h",
               "sampler/profile/code.h", "sampler/profile/saved.h", "sampler/profile/recorder.h",
               "sampler/feed/cleanup.h")
 
@@ -38,7 +38,7 @@ def wire(*below: str) -> tuple[str, ...]:
 # Of the sampler, for the server.
 FOR_SERVER = ("sampler/include", "sampler/feed", "sampler/profile/profile.h",
               "sampler/profile/snapshot.h", "sampler/profile/saved.h", "sampler/profile/recorder.h",
-              "sampler/profile/stalls.h", "sampler/profile/control.h")
+              "sampler/profile/stalls.h", "sampler/profile/stall_marks.h", "sampler/profile/control.h")
 # The service's own process, for isoscope's: how it is begun, and what they tell each other.
 SERVICE_TO_RUN = ("server/service/link.h", "server/service/output_piece.h",
                   "server/service/serve.h", "server/service/service_info.h",
@@ -127,7 +127,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
                                "sampler/profile/naming", "sampler/profile/unwinding",
                                "sampler/profile/outside", "sampler/profile/wall", "sampler/profile/loops",
                                "sampler/profile/runtimes", "sampler/profile/symbols/key_sort.h"),
-    "sampler/profile/stalls": ("sampler/include", "sampler/feed", *DOORS, "sampler/profile/control.h",
+    "sampler/profile/stalls": ("sampler/profile/stall_marks.h", "sampler/include", "sampler/feed", *DOORS, "sampler/profile/control.h",
                                "sampler/profile/parts.h", "sampler/profile/base", "sampler/profile/intake",
                                "sampler/profile/loops"),
     "sampler/profile/session/format": ("sampler/include", "sampler/feed", "sampler/profile/snapshot.h",

@@ -1,36 +1,11 @@
 /* An engine that is down for long, by a clock of the test's: what is kept, tried, dropped and counted. */
-#include "server/push/push_queue.h"
+#include "push_folder.h"
 #include "server/push/push_verdict.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { BEGIN_MS = 1700000000, SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, STEP_MS = 250 };
 enum { WINDOW_MS = 10 * SECOND_MS, FILE_BYTES = 1000 };
-
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/push_downtime_test.XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof(command), "rm -r %s", folder);
-    return system(command);
-}
 
 struct engine {
     int64_t down_ms;  /* from the begin on */
@@ -89,14 +64,6 @@ static void live(struct push_queue *queue, struct engine *engine, int64_t for_ms
         if (BEGIN_MS + ms >= next_try_ms)
             next_try_ms = BEGIN_MS + ms + send_all(queue, engine, BEGIN_MS + ms, &failures);
     }
-}
-
-static struct push_queue *open_queue(size_t bytes_max)
-{
-    struct push_queue *queue;
-
-    assert_int_equal(push_queue_open(&queue, folder, bytes_max), 0);
-    return queue;
 }
 
 static void ten_minutes_without_an_engine_lose_nothing(void **state)
@@ -161,15 +128,13 @@ static void what_is_older_than_an_hour_goes_and_is_counted(void **state)
     push_queue_free(queue);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(ten_minutes_without_an_engine_lose_nothing),
-        CASE(where_it_asks_for_longer_it_is_left_alone_for_longer),
-        CASE(a_small_queue_keeps_the_newest_and_counts_the_rest),
-        CASE(what_is_older_than_an_hour_goes_and_is_counted),
+        IN_A_FOLDER(ten_minutes_without_an_engine_lose_nothing),
+        IN_A_FOLDER(where_it_asks_for_longer_it_is_left_alone_for_longer),
+        IN_A_FOLDER(a_small_queue_keeps_the_newest_and_counts_the_rest),
+        IN_A_FOLDER(what_is_older_than_an_hour_goes_and_is_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,44 +1,11 @@
 /* Files on their way to an engine: in order, bounded, whole, and nobody sends one twice. */
-#include "server/push/push_queue.h"
+#include "push_folder.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 enum { NOW_MS = 1700000000 };
-
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/push_queue_test.XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-
-    (void)state;
-    snprintf(command, sizeof(command), "rm -r %s", folder);
-    return system(command);
-}
-
-static struct push_queue *open_queue(size_t bytes_max)
-{
-    struct push_queue *queue;
-
-    assert_int_equal(push_queue_open(&queue, folder, bytes_max), 0);
-    return queue;
-}
 
 static void put(struct push_queue *queue, int64_t begin_ms, const char *bytes)
 {
@@ -154,7 +121,7 @@ static void write_file(const char *name, const char *text)
     char path[300];
     FILE *file;
 
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(path, sizeof(path), "%s/%s", push_folder, name);
     file = fopen(path, "w");
     fputs(text, file);
     fclose(file);
@@ -184,28 +151,26 @@ static void folders_are_made_for_their_owner_alone(void **state)
     struct stat info;
 
     (void)state;
-    snprintf(path, sizeof(path), "%s/a/b", folder);
+    snprintf(path, sizeof(path), "%s/a/b", push_folder);
     assert_int_equal(push_queue_open(&queue, path, 1000), 0);
     push_queue_free(queue);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0700);
     write_file("file", "");
-    snprintf(path, sizeof(path), "%s/file/b", folder);
+    snprintf(path, sizeof(path), "%s/file/b", push_folder);
     assert_true(push_queue_open(&queue, path, 1000) < 0);
 }
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(the_oldest_goes_first_and_has_its_labels_still),
-        CASE(what_is_being_sent_nobody_else_takes),
-        CASE(the_oldest_make_room_and_are_counted),
-        CASE(one_that_is_larger_than_all_room_is_dropped_alone),
-        CASE(after_an_hour_it_is_no_use),
-        CASE(other_files_stay_and_broken_ones_go),
-        CASE(folders_are_made_for_their_owner_alone),
+        IN_A_FOLDER(the_oldest_goes_first_and_has_its_labels_still),
+        IN_A_FOLDER(what_is_being_sent_nobody_else_takes),
+        IN_A_FOLDER(the_oldest_make_room_and_are_counted),
+        IN_A_FOLDER(one_that_is_larger_than_all_room_is_dropped_alone),
+        IN_A_FOLDER(after_an_hour_it_is_no_use),
+        IN_A_FOLDER(other_files_stay_and_broken_ones_go),
+        IN_A_FOLDER(folders_are_made_for_their_owner_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

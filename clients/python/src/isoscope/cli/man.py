@@ -31,7 +31,8 @@ _STATUSES_AFTER = """\
 the program's own status (128 + N where signal N ended it); 125, 126 and 127 where it could not be
 sampled, executed or found; 3 where it ended with 0, and a loop stalled for as long as \\fB\\-\\-fail\\-on\\-stall\\fR
 says. \\fBreplay\\fR returns 0 where all is the same, 1 where something differs, 2
-where it could not be run. Results go to standard output, everything else to standard error."""
+where it could not be run. \\fBserve \\-\\-push\\fR and \\fBsymbolize \\-\\-upload\\fR return 4 where the receiver
+refused some of what it was sent, 5 where it was in trouble and not all was sent. Results go to standard output, everything else to standard error."""
 
 _ENVIRONMENT = [
     ("NO_COLOR", "no colours, where it is not empty"),
