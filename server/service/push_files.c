@@ -47,9 +47,8 @@ struct pushing {
     struct saved_session session;
     int64_t until_us; /* of the window */
     bool stalls;      /* have been asked for: they are the last */
-    /* What the receiver has not taken yet; NULL: there is none. */
     struct push_profile waiting;
-    char *bytes;
+    char *bytes; /* what the receiver has not taken yet; NULL: there is none */
     size_t length;
     unsigned failures;            /* in a row */
     int64_t trouble_ms;           /* when the first of them was; CLOCK_MONOTONIC */
@@ -101,11 +100,13 @@ static void drop(struct pushing *pushing)
 static void say_trouble(const struct pushing *pushing, const struct push_reply *reply)
 {
     const struct push_options *push = &pushing->options->push;
-    char status[64];
+    char status[64], patience[64] = "";
 
+    if (push->patience_s)
+        snprintf(patience, sizeof(patience), "; trying again for %" PRIu32 " seconds",
+                 push->patience_s);
     snprintf(status, sizeof(status), "it answers with status %ld", reply->status);
-    log_line("--push: %s: %s; trying again for %" PRIu32 " seconds", push->target.url,
-             reply->status ? status : reply->words, push->patience_s);
+    log_line("--push: %s: %s%s", push->target.url, reply->status ? status : reply->words, patience);
 }
 
 /* The loop has not looked yet; the request has. */
@@ -204,7 +205,7 @@ static bool signal_came(void *context)
     return false;
 }
 
-/* The program that was started, or the first. Its number would be another in each file. */
+/* Of the program that was started, or of the first. */
 static void add_labels(struct pushing *pushing)
 {
     struct push_labels *labels = push_window_labels(pushing->window);
