@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
+import runtime_tops as tops
 from peers import Place, Used, shell
 
 PYTHON = """
@@ -105,6 +107,7 @@ class Way(NamedTuple):
     name: str
     command: Callable[[list[str], int], list[str]]  # of the program's words, and samples a second
     delivered: Optional[Callable[[Used], int]] = None
+    top: Optional[Callable[[], Counter[str]]] = None  # of the run that has just ended
 
 
 class Language(NamedTuple):
@@ -140,10 +143,11 @@ def of_python(place: Place, paths: Paths) -> list[Way]:
     if (beside / "py-spy").exists():
         found.append(Way("py-spy", lambda program, rate: [
             *shell([str(beside / "py-spy"), "record", "-r", str(rate), "-f", "raw", "-o", str(out), "--", *program])],
-            lambda used: folded(out)))
+            lambda used: folded(out), lambda: tops.of_py_spy(out)))
     if (beside / "austin").exists():
         found.append(Way("austin", lambda program, rate: [
-            str(beside / "austin"), "-C", "-i", str(1_000_000 // rate), "-o", str(out), *shell(program)]))
+            str(beside / "austin"), "-C", "-i", str(1_000_000 // rate), "-o", str(out), *shell(program)],
+            top=lambda: tops.of_austin(out)))
     if (beside / "pyinstrument").exists():
         found.append(Way("pyinstrument", lambda program, rate: shell(
             [python, "-m", "pyinstrument", "-i", str(1 / rate), "-r", "json", "-o", str(out), *program[1:]])))
@@ -151,7 +155,8 @@ def of_python(place: Place, paths: Paths) -> list[Way]:
         found.append(Way("scalene, CPU", lambda program, rate: shell(
             [python, "-m", "scalene", "run", "--cpu-only", "--cpu-sampling-rate", str(1 / rate), "-o", str(out),
              *program[1:2], "---", *program[2:]])))
-    found.append(Way("cProfile", lambda program, rate: shell([python, "-m", "cProfile", "-o", str(out), *program[1:]])))
+    found.append(Way("cProfile", lambda program, rate: shell([python, "-m", "cProfile", "-o", str(out), *program[1:]]),
+                     top=lambda: tops.of_cprofile(out)))
     return found
 
 
@@ -161,16 +166,17 @@ def of_ruby(place: Place, paths: Paths) -> list[Way]:
         return []
     return [Way("rbspy", lambda program, rate: shell(
         [paths.rbspy, "record", "--silent", "--rate", str(rate), "--format", "collapsed", "--raw-file", f"{out}.gz", "--file",
-         str(out), "--", *program]), lambda used: folded(out))]
+         str(out), "--", *program]), lambda used: folded(out), lambda: tops.of_rbspy(out))]
 
 
 def of_node(place: Place, paths: Paths) -> list[Way]:
     def samples(used: Used) -> int:
-        return len(json.loads(place.file("node.cpuprofile").read_text())["samples"])
+        return len(json.loads(out.read_text())["samples"])
 
+    out = place.file("node.cpuprofile")
     return [Way("node --cpu-prof", lambda program, rate: shell(
         [program[0], "--cpu-prof", "--cpu-prof-interval", str(1_000_000 // rate), "--cpu-prof-dir", str(place.folder),
-         "--cpu-prof-name", "node.cpuprofile", *program[1:]]), samples)]
+         "--cpu-prof-name", out.name, *program[1:]]), samples, lambda: tops.of_cpuprofile(out))]
 
 
 def of_java(place: Place, paths: Paths) -> list[Way]:
@@ -179,7 +185,7 @@ def of_java(place: Place, paths: Paths) -> list[Way]:
         return []
     return [Way("async-profiler", lambda program, rate: shell(
         [program[0], f"-agentpath:{paths.async_profiler}=start,event=cpu,interval={1_000_000_000 // rate},collapsed,file={out}",
-         *program[1:]]), lambda used: folded(out))]
+         *program[1:]]), lambda used: folded(out), lambda: tops.of_async_profiler(out))]
 
 
 def languages(paths: Paths) -> list[Language]:

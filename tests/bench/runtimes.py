@@ -11,6 +11,9 @@ median over the rounds of that way's CPU time, the profiler's own processes incl
 `none again` is a second plain run: the noise. delivered: samples of those due for the plain run's CPU time, where the peer says
 how many it took (isoscope's: of its statistics); us a sample: what one costs, all in all, by those taken or else those due.
 frames: what a sample of isoscope's costs more with them than without. cProfile takes no samples: it counts calls.
+
+At the end of a language, one more run of each way that tells functions: own time of isoscope's top ten, side by side. cProfile's is in microseconds,
+of what runs behind the start; the others sample that, too.
 """
 
 from __future__ import annotations
@@ -21,13 +24,14 @@ import platform
 import re
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple, Optional
 
 from peers import Place, Used, run, run_alone, shell
 from runtime_programs import Language, Paths, Way, languages
+from runtime_tops import beside, of_isoscope
 
 
 class Cost(NamedTuple):
@@ -77,6 +81,15 @@ def costs(place: Place, program: list[str], rate: int, rounds: int, every: list[
     return {name: Cost(*(median(column) for column in zip(*rows))) for name, rows in seen.items()}
 
 
+def top_tens(place: Place, program: list[str], peers: list[Way]) -> dict[str, Counter[str]]:
+    """At 1 kHz."""
+    out = place.file("isoscope.json")
+    ours = Way("isoscope", lambda program, rate: [
+        str(place.build / "bin" / "isoscope"), "export", "cpusamples", "-o", str(out), "--period", str(1_000_000 // rate),
+        "--", *shell(program)], top=lambda: of_isoscope(out))
+    return {way.name: way.top() for way in [ours, *peers] if way.top and attempt(place, way, program, 1000)}
+
+
 def shown(name: str, cost: Cost) -> str:
     delivered = f"{cost.delivered:.1%}" if cost.delivered else ""
     return f"    {name:<22} {cost.total:>7.3f}   {delivered:>9}   {f'{cost.sample_us:.1f}' if cost.sample_us else '':>11}"
@@ -113,6 +126,9 @@ def main() -> int:
                 if {"isoscope", "isoscope, no frames"} <= set(found):
                     extra = found["isoscope"].sample_us - found["isoscope, no frames"].sample_us
                     print(f"    frames: {extra:+.1f} us a sample", flush=True)
+            tops = top_tens(place, program, language.peers(place, paths))
+            if len(tops) > 1:
+                print(f"\n{language.name}\n{beside(tops)}", flush=True)
     return 0
 
 
