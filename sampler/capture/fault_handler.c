@@ -12,10 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { LOOK_EACH = 64 /* scans: a program that goes past libc is found out by then */ };
-
 static _Atomic bool in_force, taking;
-static _Atomic uint32_t scans;
 
 /* Of each tick's stack: a signal that was sent while its scan let signals through. */
 static struct held_signal {
@@ -44,14 +41,20 @@ static SIGNAL_SAFE bool take(int number)
     return true;
 }
 
+/* A program may go past libc at any time. */
+static SIGNAL_SAFE bool are_ours(void)
+{
+    return tick_signal_ours(SIGSEGV, handler_fault) && tick_signal_ours(SIGBUS, handler_fault);
+}
+
 bool fault_handler_take(void)
 {
     bool force = atomic_load_explicit(&in_force, memory_order_acquire);
 
-    if (force && atomic_fetch_add_explicit(&scans, 1, memory_order_relaxed) % LOOK_EACH)
+    if (force && are_ours())
         return true;
     if (atomic_exchange_explicit(&taking, true, memory_order_acquire))
-        return force;
+        return false; /* by another thread, just now */
     force = take(SIGSEGV) && take(SIGBUS);
     atomic_store_explicit(&in_force, force, memory_order_release);
     atomic_store_explicit(&taking, false, memory_order_release);

@@ -5,8 +5,8 @@
  *   a fault -> our handler: the guarded read's -> it returns false
  *                           the program's      -> its own action, as if there were no other
  *
- * A page was probed a moment before it is read, so a fault is a page that another thread took away
- * in between: it hardly ever happens. What the program sets and asks is its own action
+ * A page was probed before it is read, in this scan or an earlier one, so a fault is a page that the
+ * program took away since. What the program sets and asks is its own action
  * (calls/signal_calls.c); the kernel has our handler with the program's flags and mask. The default
  * stays the default: the signal's action is set back, and it comes again.
  *
@@ -30,7 +30,7 @@ SIGNAL_SAFE_INLINE bool fault_handler_is_for(int number)
     return number == SIGSEGV || number == SIGBUS;
 }
 
-/* Our handlers are in force; looked at now and then. */
+/* Our handlers are in force; to be asked before each scan. */
 SIGNAL_SAFE bool fault_handler_take(void);
 /* The program has put an action of its own in our handler's place. */
 SIGNAL_SAFE void fault_handler_left(void);
