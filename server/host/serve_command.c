@@ -33,10 +33,10 @@ int serve_command(int argc, char **argv, const struct inherited *inherited)
     if (options.help)
         host_options_help(stdout);
 
-    int status = options.help                    ? STATUS_OK
-                 : options.serve.push.wanted     ? push_files(&options.serve)
-                 : options.serve.host.file_count ? serve_files(&options.serve)
-                                                 : host_serve(&options, words);
+    int status = options.help                     ? STATUS_OK
+                 : !options.serve.host.file_count ? host_serve(&options, words)
+                 : options.serve.push.wanted      ? push_files(&options.serve)
+                                                  : serve_files(&options.serve);
     free(words);
     return status;
 }

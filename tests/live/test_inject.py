@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from accuracy import band, samples_of
 from harness import BUILD, ISOSCOPE, Client, attached, end, no_injection, until, workload
+from host_service import reason_for_no_users
 
 pytestmark = pytest.mark.skipif(bool(no_injection()), reason=no_injection())
 
@@ -229,10 +230,11 @@ def test_eject_goes_with_inject_only():
 
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root injects into others' programs")
+users = pytest.mark.skipif(reason_for_no_users() is not None, reason=reason_for_no_users() or "")
 AS_NOBODY = ("setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups")
 
 
-@as_root
+@users
 @pytest.mark.parametrize("way, function", [("malloc", "allocate"), ("compute", "compute")])
 def test_root_injects_into_another_users_program_which_samples_itself(way, function):
     with Subject(*AS_NOBODY, SUBJECT, way) as process:
@@ -246,7 +248,7 @@ def test_root_injects_into_another_users_program_which_samples_itself(way, funct
         ending(process)
 
 
-@as_root
+@users
 def test_programs_of_users_that_were_not_named_are_not_heard():
     """The socket is there for all users to speak to."""
     with Subject(*AS_NOBODY, SUBJECT, "compute") as process, attached(process.pid, "--via", "inject") as service:

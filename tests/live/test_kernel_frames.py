@@ -167,11 +167,11 @@ def test_of_all_processes_too(named, tmp_path):
 def test_where_a_thread_waits_is_told_too(named, tmp_path):
     with program(tmp_path, NAPS) as process, attached(process.pid, "--kernel", "--off-cpu") as service:
         found = seen(service, 500_000, kind="wait")
-    naps = [stack for stack, _ in found if "naps" in [frame.function.name for frame in stack]]
-    assert naps
-    for stack in naps:
-        names = [frame.function.name for frame in stack if frame.function.library.name == "[kernel]"]
-        assert any("nanosleep" in name for name in names)
+    naps = [(stack, waited) for stack, waited in found if "naps" in [frame.function.name for frame in stack]]
+    asleep = sum(waited for stack, waited in naps
+                 if any("nanosleep" in frame.function.name for frame in stack if frame.function.library.name == "[kernel]"))
+    # Else it waits for a processor: on a busy machine longer than it sleeps.
+    assert naps and asleep > 0.2 * sum(waited for _, waited in naps)
 
 
 def test_other_ways_do_not_see_the_kernel():
@@ -192,4 +192,4 @@ def test_where_perf_is_refused_it_is_said_once_and_nothing_else_is_taken(tmp_pat
     with program(tmp_path) as process:
         done = attach("--kernel", "--for", 1, process.pid, before=(REFUSE, "perf", "/usr/bin/env"))
     assert done.returncode != 0
-    assert "--kernel" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert "a seccomp filter forbids them" in done.stderr and len(done.stderr.splitlines()) == 1

@@ -169,10 +169,6 @@ def test_words_that_do_not_go_with_it_are_named(session, more, told):
     assert done.returncode == USAGE and told in done.stderr
 
 
-@pytest.mark.parametrize("given, told", [
-    (["--socket", "s", "--push", "http://h"], "isoscope serve FILE... --push URL"),
-    (["x.isoscope", "--push-skip", "3"], "--push-skip is of --push URL"),
-])  # fmt: skip
-def test_without_files_or_a_receiver_the_words_are_refused(given, told):
-    done = subprocess.run([ISOSCOPE, "serve", *given], capture_output=True, text=True, timeout=60)
-    assert done.returncode == USAGE and told in done.stderr
+def test_without_a_receiver_the_words_are_refused():
+    done = subprocess.run([ISOSCOPE, "serve", "x.isoscope", "--push-skip", "3"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == USAGE and "--push-skip is of --push URL" in done.stderr
